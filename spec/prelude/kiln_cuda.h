@@ -31,6 +31,10 @@ typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 
+// The other spelling of inline assembly, which nvcc accepts and NVRTC does not.
+#define __asm__ asm
+#define __volatile__ volatile
+
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif

@@ -199,7 +199,7 @@ KILN_INLINE float normcdff(float x) {
     return a < 1.06f ? 0.5f + 0.5f * kiln_cpu_near_erf(x * 0.707106781f) : x == x ? far : x;
 }
 
-KILN_INLINE float rsqrtf(float x) { return 1.0f / __builtin_sqrtf(x); }
+KILN_CPU_C_INLINE float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
 KILN_INLINE float rsqrt(float x) { return rsqrtf(x); }
 
 }  // extern "C"

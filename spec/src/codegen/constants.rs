@@ -60,19 +60,18 @@ impl Constant {
     }
 
     /// An assertion that the variable is large enough, which the compiler checks.
-    fn check(&self, copy: &str) -> String {
+    fn check(&self) -> String {
         let (path, bytes) = (&self.path, self.bytes);
         format!(
-            "static_assert(sizeof({copy}::{path}) >= {bytes}, \
+            "static_assert(sizeof(::{path}) >= {bytes}, \
              \"the spec fills `{path}` with {bytes} bytes, but it is smaller\");\n"
         )
     }
 }
 
-/// The definition of `kiln_fill_<entry>`, which the `cpu` device calls before it runs blocks. `copy` is the namespace
-/// of the entry's copy of the source, or empty if the copy is at file scope.
-pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
-    let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
+/// The definition of `kiln_fill_<entry>`, which the `cpu` device calls before it runs blocks.
+pub(super) fn host_fill(constants: &[Constant], entry: &Symbol) -> String {
+    let mut text: String = constants.iter().map(Constant::check).collect();
     let _ = write!(
         text,
         "KILN_CPU_UNSEEN static void kiln_fill_{entry}(const void* const* kiln_arguments) {{"
@@ -80,19 +79,19 @@ pub(super) fn host_fill(constants: &[Constant], entry: &Symbol, copy: &str) -> S
     for Constant { place, path, bytes } in constants {
         let _ = write!(
             text,
-            " kiln_cpu_fill((void*)&{copy}::{path}, *(const void* const*)kiln_arguments[{place}], {bytes});"
+            " kiln_cpu_fill((void*)&::{path}, *(const void* const*)kiln_arguments[{place}], {bytes});"
         );
     }
     text + " }\n"
 }
 
 /// The definition of the text `kiln_constants_<entry>`, in which the host finds the variables that it must fill.
-pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -> String {
-    let mut text: String = constants.iter().map(|c| c.check(copy)).collect();
+pub(super) fn device_table(constants: &[Constant], entry: &Symbol) -> String {
+    let mut text: String = constants.iter().map(Constant::check).collect();
     let lines: String = constants
         .iter()
         .map(|constant| {
-            let symbol = mangled(copy, &constant.path);
+            let symbol = mangled(&constant.path);
             format!("{} {} {symbol}\\n", constant.place, constant.bytes)
         })
         .collect();
@@ -105,20 +104,12 @@ pub(super) fn device_table(constants: &[Constant], entry: &Symbol, copy: &str) -
 
 /// The symbol of a variable (Itanium C++ ABI, 5.1.2 and 5.1.3): its name at file scope, or a nested name in a
 /// namespace.
-fn mangled(copy: &str, path: &str) -> String {
-    let names = || path.split("::");
-    let names: Vec<&str> = [copy]
-        .into_iter()
-        .filter(|copy| !copy.is_empty())
-        .chain(names())
-        .collect();
-    if let [name] = names[..] {
-        return name.to_owned();
+fn mangled(path: &str) -> String {
+    if !path.contains("::") {
+        return path.to_owned();
     }
-    let parts: String = names
-        .iter()
-        .map(|name| format!("{}{name}", name.len()))
-        .collect();
+    let names = path.split("::");
+    let parts: String = names.map(|name| format!("{}{name}", name.len())).collect();
     format!("_ZN{parts}E")
 }
 
@@ -128,11 +119,7 @@ mod tests {
 
     #[test]
     fn a_variable_has_the_symbol_that_compilers_give_it() {
-        assert_eq!(mangled("", "taps"), "taps");
-        assert_eq!(mangled("", "n::taps"), "_ZN1n4tapsE");
-        assert_eq!(
-            mangled("kiln_release_copy", "n::taps"),
-            "_ZN17kiln_release_copy1n4tapsE"
-        );
+        assert_eq!(mangled("taps"), "taps");
+        assert_eq!(mangled("n::taps"), "_ZN1n4tapsE");
     }
 }

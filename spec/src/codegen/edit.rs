@@ -33,10 +33,15 @@ impl Edits {
     }
 
     /// The text with all edits applied. Edits at the same position are applied in the order in which they were added.
-    pub fn apply(mut self, text: &str) -> String {
+    pub fn apply(self, text: &str) -> String {
+        self.apply_within(text, 0..text.len())
+    }
+
+    /// The part of the text in `part`, with all edits applied. No edit may be outside this part.
+    pub fn apply_within(mut self, text: &str, part: Range<usize>) -> String {
         self.0.sort_by_key(|(range, _)| range.start);
-        let mut out = String::with_capacity(text.len() + 1024);
-        let mut copied = 0;
+        let mut out = String::with_capacity(part.len() + 1024);
+        let mut copied = part.start;
         for (range, with) in self.0 {
             // Edits should not overlap, because their ranges belong to different tokens or declarations. If two overlap
             // nevertheless, skip the second.
@@ -47,7 +52,7 @@ impl Edits {
             out.push_str(&with);
             copied = range.end;
         }
-        out.push_str(&text[copied..]);
+        out.push_str(&text[copied..part.end]);
         out
     }
 }

@@ -2,13 +2,15 @@
 //! Programs launch the *release entry*. The *receipt entry* computes the same and also writes a receipt, which proves
 //! which kernel ran.
 //!
-//! The release copy of the source is the author's text with small edits. The kernel gets its symbol as name, and
-//! `extern "C"`. If the kernel is a template, a generated `__global__` function calls the instance for the config.
-//! Other edits add parameters for `__constant__` variables, add assertions about the layout of structs and arrays, and
-//! adapt shared memory and `#pragma unroll` to host compilers.
+//! A unit contains the author's text with small edits. The kernel gets the symbol of the release entry as name, and
+//! `extern "C"`. The receipt entry follows it. It is the kernel once more, with one more parameter and one more
+//! statement. If the kernel is a template, two generated `__global__` functions call the instance for the config. Other
+//! edits add parameters for `__constant__` variables, add assertions about the layout of structs and arrays, and adapt
+//! shared memory and `#pragma unroll` to host compilers.
 //!
-//! The receipt copy is in a separate namespace. Its entry has one more parameter and one more statement. Each copy
-//! leaves out the other kernels of the file, so that no names collide and only launched code is compiled.
+//! The text stays at file scope. In a namespace, the author's functions would hide those of CUDA that they overload, and
+//! headers would not find the author's operators. The other kernels of the file are left out, so that only launched code
+//! is compiled.
 
 mod constants;
 mod defines;

@@ -1,5 +1,4 @@
-//! Creates the two copies of a source that a translation unit contains: the release copy and the receipt copy. Each is
-//! an edited version of the source's text.
+//! Edits the text of a source so that it contains the release entry and the receipt entry.
 
 use std::ops::Range;
 
@@ -9,9 +8,9 @@ use super::target::TargetRow;
 use super::{CodegenError, Symbol};
 use crate::model::{Plain, PlainArg};
 use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
-use crate::source::{Entry, KernelFunction, SourceScan, SourceText};
+use crate::source::{Entry, KernelFunction, SourceScan, SourceText, line_marker};
 
-/// The inputs from which both copies are created.
+/// The inputs from which both entries are created.
 pub(super) struct Rewriter<'a> {
     pub source: &'a SourceText,
     pub scan: &'a SourceScan,
@@ -56,65 +55,70 @@ impl Rewriter<'_> {
         self.source.text()
     }
 
-    /// The release copy of the source. It replaces the entry's name by its symbol and leaves out the other kernels. If
-    /// the spec needs them, it adds parameters for `__constant__` variables and assertions about layouts.
-    pub fn release(&self, symbol: &Symbol) -> Result<String, CodegenError> {
+    /// The source with both entries. The kernel gets the symbol of the release entry, and the receipt entry follows it.
+    /// The other kernels are left out.
+    pub fn with_entries(
+        &self,
+        release: &Symbol,
+        signing: &Signing<'_>,
+    ) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
             if let Some(arguments) = self.instance {
-                self.instantiate(&mut edits, site, arguments, symbol.as_str(), None);
-                continue;
+                self.instantiate(&mut edits, site, arguments, release, signing);
+            } else {
+                edits.insert(site.range.end, &self.receipt_entry(site, signing)?);
+                self.rename(&mut edits, site, release.as_str());
+                self.append_parameters(&mut edits, site, None);
             }
-            self.rename(
-                &mut edits,
-                site,
-                symbol.as_str(),
-                site.extern_c || site.in_extern_c_block,
-            );
-            self.append_parameters(&mut edits, site, None);
             self.check_layouts(&mut edits, site);
         }
         self.name_constants(&mut edits);
         if self.row.host {
-            self.dynamic_shared(&mut edits)?;
+            let everything = 0..self.text().len();
+            self.dynamic_shared(&mut edits, &everything)?;
+            for word in self.scan.file_shared() {
+                edits.insert(word.end, " KILN_CPU_AT_FILE_SCOPE");
+            }
             self.unroll_on_host(&mut edits);
         }
         self.drop_other_kernels(&mut edits);
         Ok(edits.apply(self.text()))
     }
 
-    /// The receipt copy of the source, which is placed inside a namespace. The receipt is the last parameter of the
-    /// entry, and the first statement of the entry signs it. `#pragma unroll` is removed, because this copy is compiled
-    /// for small code.
-    pub fn receipt(&self, signing: &Signing<'_>) -> Result<String, CodegenError> {
+    /// A second version of a kernel, as the receipt entry: the receipt is its last parameter, and its first statement
+    /// signs the receipt. `#pragma unroll` is removed, because this entry is compiled for small code. The functions that
+    /// the kernel calls are those of the release entry.
+    fn receipt_entry(
+        &self,
+        site: &KernelFunction,
+        signing: &Signing<'_>,
+    ) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
-        for site in &self.entry.sites {
-            if let Some(arguments) = self.instance {
-                let symbol = signing.symbol.as_str();
-                self.instantiate(&mut edits, site, arguments, symbol, Some(signing));
-                self.check_layouts(&mut edits, site);
-                continue;
-            }
-            self.rename(&mut edits, site, signing.symbol.as_str(), site.extern_c);
-            self.sign(&mut edits, site, signing);
-            self.check_layouts(&mut edits, site);
+        self.rename(&mut edits, site, signing.symbol.as_str());
+        self.append_parameters(&mut edits, site, Some(RECEIPT_PARAMETER));
+        if let Some(body) = site.body_open {
+            edits.insert(body, &signing.statement());
         }
-        for include in self.scan.includes() {
-            edits.blank(self.text(), include.range.clone());
-        }
+        self.check_layouts(&mut edits, site);
         for unroll in self.scan.unrolls() {
-            edits.blank(self.text(), unroll.range.clone());
+            if site.range.contains(&unroll.range.start) {
+                edits.blank(self.text(), unroll.range.clone());
+            }
         }
-        self.name_constants(&mut edits);
-        self.take_linkage(&mut edits);
         if self.row.host {
-            self.dynamic_shared(&mut edits)?;
+            self.dynamic_shared(&mut edits, &site.range)?;
         }
-        self.drop_other_kernels(&mut edits);
-        Ok(edits.apply(self.text()))
+        let line_of = |offset| {
+            let at = self.source.locate(offset);
+            line_marker(at.line, &at.file)
+        };
+        let entry = edits.apply_within(self.text(), site.range.clone());
+        let (from, to) = (line_of(site.range.start), line_of(site.range.end));
+        Ok(format!("\n{from}{entry}\n{to}"))
     }
 
-    /// The namespaces that enclose the entry in a copy, each followed by `::`.
+    /// The namespaces that enclose the entry, each followed by `::`.
     pub fn inside(&self) -> String {
         let namespaces = self.entry.sites.iter().flat_map(|site| &site.namespaces);
         let depth = self.entry.sites.first().map_or(0, |s| s.namespaces.len());
@@ -126,15 +130,15 @@ impl Rewriter<'_> {
             .collect()
     }
 
-    /// Turns a template into a device function, and adds a `__global__` function after it that calls one instance.
-    /// The text of the template is kept, so `if constexpr` and type-dependent names keep their meaning.
+    /// Turns a template into a device function, and adds both entries after it, which call one instance. The text of the
+    /// template is kept, so `if constexpr` and type-dependent names keep their meaning.
     fn instantiate(
         &self,
         edits: &mut Edits,
         site: &KernelFunction,
         arguments: &[String],
-        symbol: &str,
-        signing: Option<&Signing<'_>>,
+        release: &Symbol,
+        signing: &Signing<'_>,
     ) {
         let text = self.text();
         edits.replace(
@@ -170,37 +174,29 @@ impl Rewriter<'_> {
             .map(|(param, name)| format!("{} {name}", param.ty.replace(": :", "::")))
             .collect();
         params.extend(self.constants.iter().map(Constant::parameter));
-        let mut body = String::new();
-        if let Some(signing) = signing {
-            params.push(RECEIPT_PARAMETER.into());
-            body += &signing.statement();
-        }
-        let (params, names) = (params.join(", "), names.collect::<Vec<_>>().join(", "));
+        let names = names.collect::<Vec<_>>().join(", ");
         let call = format!("{}<{}>({names});", site.name, arguments.join(", "));
+        let entry = |symbol: &Symbol, params: &[String], body: &str| {
+            let params = params.join(", ");
+            format!("extern \"C\" __global__ void {bounds}{symbol}({params}) {{{body} {call} }}")
+        };
+        let release = entry(release, &params, "");
+        params.push(RECEIPT_PARAMETER.into());
+        let receipt = entry(signing.symbol, &params, &signing.statement());
         edits.insert(
             site.range.end,
-            &format!(
-                " namespace {INSTANCE} {{ {aliases}extern \"C\" __global__ void {bounds}{symbol}({params}) \
-                 {{{body} {call} }} }}"
-            ),
+            &format!(" namespace {INSTANCE} {{ {aliases}{release} {receipt} }}"),
         );
     }
 
-    fn rename(&self, edits: &mut Edits, site: &KernelFunction, name: &str, has_linkage: bool) {
-        if !has_linkage {
+    fn rename(&self, edits: &mut Edits, site: &KernelFunction, name: &str) {
+        if !site.extern_c && !site.in_extern_c_block {
             edits.insert(site.specifiers_start, "extern \"C\" ");
         }
         for word in &site.static_words {
             edits.blank(self.text(), word.clone());
         }
         edits.replace(self.text(), site.name_range.clone(), name);
-    }
-
-    fn sign(&self, edits: &mut Edits, site: &KernelFunction, signing: &Signing<'_>) {
-        self.append_parameters(edits, site, Some(RECEIPT_PARAMETER));
-        if let Some(body) = site.body_open {
-            edits.insert(body, &signing.statement());
-        }
     }
 
     /// Appends the parameters for `__constant__` variables, and then the parameter `last`.
@@ -255,22 +251,6 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Removes C linkage from everything in the receipt copy except the entry. Otherwise, a function with C linkage
-    /// would be the same function in both copies.
-    fn take_linkage(&self, edits: &mut Edits) {
-        for linkage in self.scan.extern_c() {
-            let at = linkage.literal.start;
-            let of_entry = self
-                .entry
-                .sites
-                .iter()
-                .any(|s| (s.specifiers_start..s.name_range.start).contains(&at));
-            if !of_entry && !linkage.declaration {
-                edits.replace(self.text(), linkage.literal.clone(), "\"C++\"");
-            }
-        }
-    }
-
     fn is_dropped(&self, offset: usize) -> bool {
         self.dropped().any(|kernel| kernel.range.contains(&offset))
     }
@@ -317,11 +297,11 @@ impl Rewriter<'_> {
         name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
     }
 
-    /// Replaces `extern __shared__` arrays by pointers to the block's shared memory. On the host, these arrays
+    /// Replaces `extern __shared__` arrays in a part of the source by pointers to the block's shared memory. On the host, these arrays
     /// themselves have no memory.
-    fn dynamic_shared(&self, edits: &mut Edits) -> Result<(), CodegenError> {
+    fn dynamic_shared(&self, edits: &mut Edits, part: &Range<usize>) -> Result<(), CodegenError> {
         for array in self.scan.dynamic_shared() {
-            if self.is_dropped(array.range.start) {
+            if !part.contains(&array.range.start) || self.is_dropped(array.range.start) {
                 continue;
             }
             let (Some((ty, name)), false) = (&array.declares, array.file_scope) else {

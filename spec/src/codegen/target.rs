@@ -40,6 +40,8 @@ pub(super) struct TargetRow {
     pub host: bool,
     /// Whether inline PTX is an error. Otherwise it is passed to the assembler of the target.
     pub refuses_ptx: bool,
+    /// Lines before and after the source, so that functions without `__device__` are device functions, as with NVRTC.
+    pub around_source: [&'static str; 2],
     /// Whether the compiler supports `#pragma push_macro`. NVRTC does not support it.
     pub pushes_macros: bool,
     /// The header of 16-bit floats; `None` if the prelude contains the type. The header takes long to compile, so only
@@ -61,6 +63,7 @@ impl Target {
                 entry_macro: Some("KILN_CPU_ENTRY"),
                 host: true,
                 refuses_ptx: true,
+                around_source: ["", ""],
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
@@ -73,6 +76,7 @@ impl Target {
                 entry_macro: None,
                 host: false,
                 refuses_ptx: false,
+                around_source: ["", ""],
                 pushes_macros: false,
                 half_header: Some("cuda_fp16.h"),
                 bfloat16_header: Some("cuda_bf16.h"),
@@ -85,6 +89,10 @@ impl Target {
                 entry_macro: None,
                 host: false,
                 refuses_ptx: true,
+                around_source: [
+                    "#pragma clang force_cuda_host_device begin\n",
+                    "#pragma clang force_cuda_host_device end\n",
+                ],
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,

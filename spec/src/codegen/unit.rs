@@ -11,14 +11,7 @@ use crate::config::Config;
 use crate::hash::{Hasher, SourceHash};
 use crate::model::{ArgSpec, KernelSpec, Plain, PlainArg, PlainLayout};
 use crate::problem::Problem;
-use crate::source::lexer::{TokenKind, lex};
-use crate::source::{EntryPath, Include, Mode, SourceScan, SourceText, line_marker};
-
-/// The namespaces of the two copies. Without a namespace for each copy, calls could be ambiguous. If one copy were at
-/// file scope and an argument had a global type (`float4`, `__half`), argument-dependent lookup from the other copy
-/// would find the functions of both copies.
-const RELEASE_NAMESPACE: &str = "kiln_release_copy";
-const RECEIPT_NAMESPACE: &str = "kiln_receipt_copy";
+use crate::source::{EntryPath, Mode, SourceScan, SourceText, line_marker};
 
 /// Macros for `#pragma unroll` on host compilers. clang accepts the pragma. g++ spells it differently and accepts only
 /// numbers. With g++, loops are unrolled at most 16 times, because g++ takes 4 seconds to compile two nested loops of
@@ -124,10 +117,9 @@ impl TranslationUnit {
     /// determines the types of type parameters.
     ///
     /// The unit contains, in this order: the prelude, the unconditional `#include <..>` of the source, the macros of
-    /// the config, the release copy, the receipt copy, and the exports. The includes come first so that the macros do
-    /// not change the headers. Macros that the source defines are undefined between the copies, so that both copies
-    /// have the same meaning. Each copy is in a namespace, with one exception: if the source cannot be in a namespace
-    /// (see `must_be_global`), the release copy is at file scope.
+    /// the config, the source with both entries, and the exports. The includes come first so that the macros do not
+    /// change the headers. The source is at file scope, as the author wrote it: its functions overload those of CUDA, and
+    /// headers find its operators. Macros that the source defines are undefined before the exports.
     ///
     /// # Errors
     /// If the entry cannot be tuned, if the config or the problem does not match the spec, or if the source defines a
@@ -217,40 +209,6 @@ fn hoisted_includes(source: &SourceText, scan: &SourceScan) -> String {
     }
 }
 
-/// Whether a source would have another meaning inside a namespace, so that it must be at file scope. There are two
-/// reasons: the source includes a header only under a condition, so the include has to stay inside the copy; or the
-/// source refers to its own declarations with a global prefix (`::load(x)`).
-fn must_be_global(source: &SourceText, scan: &SourceScan) -> bool {
-    let text = source.text();
-    let tokens = lex(text).unwrap_or_default();
-    let names_itself = tokens.windows(3).enumerate().any(|(i, three)| {
-        let [first, second, name] = three else {
-            return false;
-        };
-        let before = i.checked_sub(1).map(|before| &tokens[before]);
-        let qualified = before.is_some_and(|token| {
-            token.end == first.start
-                && (token.kind == TokenKind::Identifier
-                    || token.is_punct(b'>')
-                    || token.is_punct(b':'))
-        });
-        first.is_punct(b':')
-            && second.is_punct(b':')
-            && name.kind == TokenKind::Identifier
-            && !qualified
-            && scan.declares(&name.text(text))
-    });
-    let text_of = |include: &Include| &text[include.range.clone()];
-    let includes = scan.includes();
-    // A conditional include is harmless if the header is also included before both copies.
-    let hoisted = |include: &Include| {
-        let mut always = includes.iter().filter(|other| !other.conditional);
-        always.any(|other| text_of(other) == text_of(include))
-    };
-    let stays = |include: &Include| include.conditional && !hoisted(include);
-    names_itself || includes.iter().any(stays)
-}
-
 /// The headers that this unit needs but the target's prelude does not include, because they take long to compile.
 fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
     let (row, scan) = (rewriter.row, rewriter.scan);
@@ -283,13 +241,10 @@ struct Parts<'a> {
     includes: String,
     macros: BTreeSet<&'a str>,
     defines: &'a Defines,
-    release_copy: String,
-    /// Whether the release copy is at file scope.
-    global: bool,
-    receipt_copy: String,
+    source: String,
     /// Whether the source contains inline assembly.
     inline_ptx: bool,
-    /// The namespaces that enclose the entry in each copy: empty, or each namespace followed by `::`.
+    /// The namespaces that enclose the entry: empty, or each namespace followed by `::`.
     inside: String,
     /// The arguments that fill `__constant__` variables.
     constants: &'a [Constant],
@@ -313,9 +268,7 @@ impl<'a> Parts<'a> {
                 + &hoisted_includes(rewriter.source, rewriter.scan),
             macros: macros.map(|m| m.name.as_str()).collect(),
             defines,
-            release_copy: rewriter.release(release)?,
-            global: must_be_global(rewriter.source, rewriter.scan),
-            receipt_copy: rewriter.receipt(signing)?,
+            source: rewriter.with_entries(release, signing)?,
             inline_ptx: rewriter.scan.mentions("asm"),
             inside: rewriter.inside(),
             constants: rewriter.constants,
@@ -347,45 +300,32 @@ impl<'a> Parts<'a> {
             "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
             self.title, self.includes
         );
+        let [before, after] = self.row.around_source;
         text += &format!("{}{}{}{push}", self.defines.typedefs(), ptx.0, self.defines);
-        if self.global {
-            text += &format!("{}\n", self.release_copy);
-        } else {
-            text += &format!(
-                "namespace {RELEASE_NAMESPACE} {{\n{}\n}}\n",
-                self.release_copy
-            );
-        }
-        // Save the macros again after `pop`, which restores their state before the first copy. The exports need this
-        // state too.
         text += &format!(
-            "{MARKER}{pop}{push}namespace {RECEIPT_NAMESPACE} {{\n{}\n}}\n",
-            self.receipt_copy
+            "{before}{}\n{MARKER}{after}{pop}{undefines}{}",
+            self.source, ptx.1
         );
-        text += &format!("{MARKER}{pop}{undefines}{}", ptx.1);
-        let release_place = if self.global { "" } else { RELEASE_NAMESPACE };
-        text += &self.export(release, release_place);
-        text += &self.export(receipt, RECEIPT_NAMESPACE);
+        text += &self.export(release);
+        text += &self.export(receipt);
         text
     }
 
-    /// The code that makes an entry available to the host. `copy` is the namespace of the entry's copy of the source.
-    fn export(&self, entry: &Symbol, copy: &str) -> String {
+    /// The code that makes an entry available to the host.
+    fn export(&self, entry: &Symbol) -> String {
         let inside = &self.inside;
         match (self.row.entry_macro, self.constants) {
             (None, []) => String::new(),
-            (None, filled) => constants::device_table(filled, entry, copy),
-            (Some(export), []) => format!("{export}({entry}, {copy}::{inside}{entry})\n"),
+            (None, filled) => constants::device_table(filled, entry),
+            (Some(export), []) => format!("{export}({entry}, ::{inside}{entry})\n"),
             (Some(export), filled) => {
-                let fill = constants::host_fill(filled, entry, copy);
-                format!(
-                    "{fill}{export}_FILLED({entry}, kiln_fill_{entry}, {copy}::{inside}{entry})\n"
-                )
+                let fill = constants::host_fill(filled, entry);
+                format!("{fill}{export}_FILLED({entry}, kiln_fill_{entry}, ::{inside}{entry})\n")
             }
         }
     }
 
-    /// Two texts: the code that saves the macros of the source before a copy, and the code that restores them after it.
+    /// Two texts: the code that saves the macros of the source before it, and the code that restores them after it.
     fn saving_macros(&self) -> (String, String) {
         let of_each =
             |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();

@@ -60,84 +60,58 @@ fn unit(source: &str) -> TranslationUnit {
     generate(source, "k", Target::Cpu).expect("the unit should generate")
 }
 
-/// The text inside the namespace of the release copy.
-fn release_copy(unit: &TranslationUnit) -> &str {
-    let start = unit
-        .text
-        .find("namespace kiln_release_copy {\n")
-        .expect("the namespace should be there");
-    let end = unit
-        .text
-        .find("#line 1 \"kiln generated\"")
-        .expect("the marker should be there");
-    &unit.text[start + 30..end - 2]
-}
-
-fn receipt_copy(unit: &TranslationUnit) -> &str {
-    let start = unit
-        .text
-        .find("namespace kiln_receipt_copy {\n")
-        .expect("the namespace should be there");
-    let end = unit
-        .text
-        .rfind("#line 1 \"kiln generated\"")
-        .expect("the marker should be there");
-    &unit.text[start + 30..end - 3]
+/// The author's source in a unit, with both entries.
+fn source_in(unit: &TranslationUnit) -> &str {
+    let before = "#define N 4\n";
+    let start = unit.text.find(before).expect("the macros should be there");
+    let end = unit.text.rfind("#line 1 \"kiln generated\"");
+    &unit.text[start + before.len()..end.expect("the marker should be there") - 1]
 }
 
 #[test]
-fn the_release_copy_differs_from_the_source_in_the_name_alone() {
-    let source = "// a kernel: k\nstatic __device__ const int table[2] = {1, 2};\nextern \"C\" __global__ void\n\
-                  __launch_bounds__(N * 16) k(float* c /* k */, int n) {\n    /* body */ c[n] = N + table[0];\n}\n";
-    let unit = unit(source);
-    let expected = source.replace(") k(", &format!(") {}(", unit.release));
-    assert_eq!(release_copy(&unit), format!("{expected}\n"));
-}
-
-#[test]
-fn the_receipt_copy_has_one_more_parameter_and_one_more_statement() {
-    let source = "__global__ void k(float* c, int n) { c[n] = N; }\n";
-    let unit = unit(source);
-    let expected = format!(
-        "extern \"C\" __global__ void {}(float* c, int n, ::kiln_receipt* kiln_r) {{ \
-         KILN_SIGN_RECEIPT(kiln_r, 0x{:016x}ull, 0x{:016x}ull); c[n] = N; }}\n",
-        unit.receipt, unit.symbol_hash, unit.config_hash
+fn the_source_stays_as_it_is_and_the_receipt_entry_follows_the_release_entry() {
+    let before = "// a kernel: k\nstatic __device__ const int table[2] = {1, 2};\n";
+    let entry = "extern \"C\" __global__ void\n__launch_bounds__(N * 16) k(float* c /* k */, int n) {\n    \
+                 /* body */ c[n] = N + table[0];\n}";
+    let after = " // the end\n__device__ int f() { return 1; }\n";
+    let unit = unit(&format!("{before}{entry}{after}"));
+    let release = entry.replace(") k(", &format!(") {}(", unit.release));
+    let sign = format!(
+        " KILN_SIGN_RECEIPT(kiln_r, 0x{:016x}ull, 0x{:016x}ull);",
+        unit.symbol_hash, unit.config_hash
     );
-    assert_eq!(receipt_copy(&unit), expected);
+    let receipt = entry
+        .replace(") k(", &format!(") {}(", unit.receipt))
+        .replace("int n)", "int n, ::kiln_receipt* kiln_r)")
+        .replace(") {\n", &format!(") {{{sign}\n"));
+    let expected =
+        format!("{before}{release}\n#line 3 \"source\"\n{receipt}\n#line 6 \"source\"\n{after}");
+    assert_eq!(source_in(&unit), expected);
     assert_eq!(unit.receipt.as_str(), format!("{}_receipt", unit.release));
     assert_eq!(
         unit.release.as_str(),
         format!("k_{:016x}", unit.symbol_hash)
     );
-    assert!(!release_copy(&unit).contains("KILN_SIGN_RECEIPT"));
 }
 
 #[test]
-fn a_unit_comes_in_the_order_prelude_defines_copies_exports() {
+fn a_unit_comes_in_the_order_prelude_defines_source_exports() {
     let unit = unit("#include <cuda_fp16.h>\n#define LOCAL N\n__global__ void k() {}\n");
     let order = [
         "#define KILN_CPU_FIBERS 0\n",
         "#include \"kiln_cpu.h\"\n",
         "#include <cuda_fp16.h>\n",
         "#define N 4\n",
-        "#pragma push_macro(\"LOCAL\")\nnamespace kiln_release_copy {\n",
-        "#define LOCAL N\n",
+        "#pragma push_macro(\"LOCAL\")\n",
+        "#include <cuda_fp16.h>\n#define LOCAL N\n",
         &format!("void {}(", unit.release),
-        "#pragma pop_macro(\"LOCAL\")\n#pragma push_macro(\"LOCAL\")\nnamespace kiln_receipt_copy {\n",
-        "#define LOCAL N\n",
         &format!(
             "void {}(::kiln_receipt* kiln_r) {{ KILN_SIGN_RECEIPT(",
             unit.receipt
         ),
         "#pragma pop_macro(\"LOCAL\")\n#undef N\n",
-        &format!(
-            "KILN_CPU_ENTRY({0}, kiln_release_copy::{0})\n",
-            unit.release
-        ),
-        &format!(
-            "KILN_CPU_ENTRY({0}, kiln_receipt_copy::{0})\n",
-            unit.receipt
-        ),
+        &format!("KILN_CPU_ENTRY({0}, ::{0})\n", unit.release),
+        &format!("KILN_CPU_ENTRY({0}, ::{0})\n", unit.receipt),
     ];
     let mut rest = unit.text.as_str();
     for piece in order {
@@ -147,43 +121,32 @@ fn a_unit_comes_in_the_order_prelude_defines_copies_exports() {
         rest = &rest[at + piece.len()..];
     }
     assert_eq!(rest, "");
-    assert!(!receipt_copy(&unit).contains("#include"));
+    assert!(!unit.text.contains("namespace"), "{}", unit.text);
 }
 
 #[test]
-fn linkage_and_storage_words_are_made_to_fit() {
-    let linked = |source: &str| release_copy(&unit(source)).contains("extern \"C\" __global__");
-    assert!(linked("__global__ void k() {}"));
-    assert!(linked("extern \"C\" __global__ void k() {}"));
-    let statics = unit("static __global__ void k() {}");
-    assert!(
-        release_copy(&statics).starts_with("extern \"C\"  __global__ void k_"),
-        "{}",
-        release_copy(&statics)
-    );
-    let block = unit("extern \"C\" {\n__device__ int f() { return 1; }\n__global__ void k() {}\n}");
-    assert!(
-        release_copy(&block)
-            .starts_with("extern \"C\" {\n__device__ int f() { return 1; }\n__global__ void k_")
-    );
-    assert!(receipt_copy(&block).starts_with(
-        "extern \"C++\" {\n__device__ int f() { return 1; }\nextern \"C\" __global__ void k_"
-    ));
-    let functions = unit(
-        "extern \"C\" int puts(const char*);\nextern \"C\" int f() { return 1; }\n__global__ void k() {}",
-    );
-    assert!(
-        receipt_copy(&functions)
-            .starts_with("extern \"C\" int puts(const char*);\nextern \"C++\" int f()")
-    );
+fn both_entries_have_c_linkage() {
+    let linked = |source: &str| {
+        let unit = unit(source);
+        let text = source_in(&unit);
+        let linked = text.matches("extern \"C\" ").count();
+        (linked, text.contains("static"))
+    };
+    assert_eq!(linked("__global__ void k() {}"), (2, false));
+    assert_eq!(linked("extern \"C\" __global__ void k() {}"), (2, false));
+    assert_eq!(linked("static __global__ void k() {}"), (2, false));
+    let block = "extern \"C\" {\n__device__ int f() { return 1; }\n__global__ void k() {}\n}";
+    assert_eq!(linked(block), (1, false));
 }
 
 #[test]
 fn a_default_argument_is_left_out_where_a_parameter_follows_it() {
     let unit = unit("__global__ void k(float* y, int n = (3, 4), bool b = true) {}\n");
-    let copy = receipt_copy(&unit);
-    assert!(!copy.contains('='), "{copy}");
-    assert!(copy.contains("(float* y, int n"), "{copy}");
+    let text = source_in(&unit);
+    let (release, receipt) = text.split_once("#line").unwrap();
+    assert!(release.contains("int n = (3, 4), bool b = true"), "{text}");
+    assert!(!receipt.contains('='), "{text}");
+    assert!(receipt.contains("(float* y, int n"), "{text}");
 }
 
 #[test]
@@ -191,16 +154,34 @@ fn other_kernels_are_left_out_and_lines_stay_where_they_are() {
     let source = "template <class T>\n__global__ void other(T* x) {\n#ifdef X\n#pragma unroll\nx[0] = 1;\n#endif\n}\n\
                   __global__ void k(int n) {}\n";
     let unit = unit(source);
-    let copy = release_copy(&unit);
-    assert_eq!(
-        copy,
-        format!(
-            "\n\n#ifdef X\n\n\n#endif\n\nextern \"C\" __global__ void {}(int n) {{}}\n\n",
-            unit.release
-        )
+    let text = source_in(&unit);
+    let expected = format!(
+        "\n\n#ifdef X\n\n\n#endif\n\nextern \"C\" __global__ void {}(int n) {{}}\n#line 8 \"source\"\n",
+        unit.release
     );
+    assert!(text.starts_with(&expected), "{text}");
     let line = |text: &str| text.lines().position(|line| line.contains("void k"));
-    assert_eq!(line(copy), line(source));
+    assert_eq!(line(text), line(source));
+}
+
+#[test]
+fn each_definition_of_a_kernel_is_followed_by_its_receipt_entry() {
+    let source = "__global__ void k(int n);\n#ifdef X\n__global__ void k(int n) { f(n); }\n#else\n\
+                  __global__ void k(int n) { g(n); }\n#endif\n";
+    let unit = unit(source);
+    let text = source_in(&unit);
+    let names = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.filter(|word| word.starts_with("k_")).count()
+    };
+    let (prototype, rest) = text.split_once("#ifdef").unwrap();
+    let (first, second) = rest.split_once("#else").unwrap();
+    for (part, call) in [(prototype, ""), (first, "f(n)"), (second, "g(n)")] {
+        assert_eq!(names(part), 2, "{part}");
+        assert_eq!(part.matches("::kiln_receipt* kiln_r").count(), 1, "{part}");
+        let calls = if call.is_empty() { 0 } else { 2 };
+        assert_eq!(part.matches("(n); }").count(), calls, "{part}");
+    }
 }
 
 #[test]
@@ -209,27 +190,26 @@ fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
                   __global__ void k() {\n  extern __shared__ __align__(16) float s[];\n#pragma unroll\nfor (;;) {}\n\
                   #pragma unroll M\nfor (;;) {}\n  #pragma unroll (N / 2)\nfor (;;) {}\n}";
     let cpu = unit(source);
-    let copy = release_copy(&cpu);
+    let text = source_in(&cpu);
+    let (release, receipt) = text.split_once("#line").unwrap();
+    let pointer = "  float* s = (float*)kiln_cpu_dynamic_shared();\n";
+    assert!(release.contains(pointer), "{release}");
     assert!(
-        copy.contains("  float* s = (float*)kiln_cpu_dynamic_shared();\n"),
-        "{copy}"
-    );
-    assert!(
-        copy.contains(
+        release.contains(
             "\nKILN_UNROLL_ALL\nfor (;;) {}\nKILN_UNROLL(M)\nfor (;;) {}\n  KILN_UNROLL((N / 2))\n"
         ),
-        "{copy}"
+        "{release}"
     );
     assert!(
-        copy.contains("f() {\nKILN_UNROLL_CONSTANT(J)\n"),
-        "a template parameter is not a number for g++: {copy}"
+        release.contains("f() {\nKILN_UNROLL_CONSTANT(J)\n"),
+        "a template parameter is not a number for g++: {release}"
     );
-    assert!(!receipt_copy(&cpu).contains("unroll") && !receipt_copy(&cpu).contains("UNROLL"));
-    assert!(receipt_copy(&cpu).contains("float* s = (float*)kiln_cpu_dynamic_shared();"));
+    assert!(!receipt.contains("unroll") && !receipt.contains("UNROLL"));
+    assert!(receipt.contains(pointer), "{receipt}");
     for target in [Target::Cuda, Target::Hip] {
         let gpu = generate(source, "k", target).unwrap();
         assert!(
-            release_copy(&gpu)
+            source_in(&gpu)
                 .contains("extern __shared__ __align__(16) float s[];\n#pragma unroll\n")
         );
         assert!(!gpu.text.contains("KILN_CPU") && !gpu.text.contains("KILN_UNROLL"));
@@ -237,42 +217,29 @@ fn the_cpu_gets_its_own_dynamic_shared_memory_and_unroll_pragmas() {
 }
 
 #[test]
-fn a_source_that_a_namespace_would_change_stays_at_file_scope() {
-    let global = |source: &str| {
-        let text = unit(source).text;
-        assert_ne!(
-            text.contains("namespace kiln_release_copy"),
-            text.contains(", ::k_")
-        );
-        text.contains(", ::k_")
-    };
-    for source in [
-        "#ifdef X\n#include <cuda_fp16.h>\n#endif\n__global__ void k() {}",
-        "__device__ int f() { return 1; }\n__global__ void k(int* x) { x[0] = ::f(); }",
-        "__device__ int f() { return 1; }\n__global__ void k(int* x) { x[0] = 1 + :: f(); }",
-    ] {
-        assert!(global(source), "{source}");
-    }
-    for source in [
-        "#include <cuda_fp16.h>\n__global__ void k() {}",
-        "__global__ void k(float* x) { x[0] = ::sqrtf(x[1]); }",
-        "namespace n { __device__ int f() { return 1; } }\n__global__ void k(int* x) { x[0] = n::f(); }",
-        "struct S { template <class T> static int f(); };\n__global__ void k(int* x) { x[0] = S::f<int>(); }",
-    ] {
-        assert!(!global(source), "{source}");
-    }
+fn shared_variables_outside_functions_are_marked_for_the_cpu() {
+    let source = "namespace n { __shared__ float a[2]; }\nvoid f() { __shared__ float b; }\n__global__ void k() {}\n";
+    let marked = " __shared__ KILN_CPU_AT_FILE_SCOPE float a[2];";
+    let text = unit(source).text;
+    assert!(text.contains(marked), "{text}");
+    assert_eq!(text.matches("KILN_CPU_AT_FILE_SCOPE").count(), 1);
+    assert!(
+        !generate(source, "k", Target::Cuda)
+            .unwrap()
+            .text
+            .contains("KILN_CPU")
+    );
 }
 
 #[test]
-fn macros_are_forgotten_between_the_copies_also_where_none_can_be_pushed() {
+fn macros_of_the_source_are_forgotten_after_it_also_where_none_can_be_pushed() {
     let source = "#ifndef WIDE\n#define WIDE N\n#endif\n__global__ void k() {}\n";
     let cuda = generate(source, "k", Target::Cuda).unwrap().text;
     assert!(!cuda.contains("push_macro") && !cuda.contains("pop_macro"));
-    let noted =
-        "#define N 4\n#ifdef WIDE\n#define KILN_HAD_WIDE\n#endif\nnamespace kiln_release_copy {\n";
+    let noted = "#define N 4\n#ifdef WIDE\n#define KILN_HAD_WIDE\n#endif\n#ifndef WIDE\n";
     assert!(cuda.contains(noted), "{cuda}");
     let forgotten = "#line 1 \"kiln generated\"\n#ifndef KILN_HAD_WIDE\n#undef WIDE\n#endif\n";
-    assert_eq!(cuda.matches(forgotten).count(), 2, "{cuda}");
+    assert_eq!(cuda.matches(forgotten).count(), 1, "{cuda}");
     let hip = generate(source, "k", Target::Hip).unwrap().text;
     assert!(hip.contains("#pragma push_macro(\"WIDE\")\n"));
     assert!(!hip.contains("KILN_HAD"));
@@ -566,16 +533,17 @@ fn a_template_becomes_a_device_function_that_an_entry_calls() {
         let wrapper = format!(
             "namespace kiln_instance {{ using T = float; [[maybe_unused]] constexpr int WIDTH = 4; \
              extern \"C\" __global__ void __launch_bounds__(WIDTH * 32) {release}(const T * __restrict__ kiln_0, \
-             T * kiln_1, int kiln_2) {{ k<float, 4>(kiln_0, kiln_1, kiln_2); }} }}"
+             T * kiln_1, int kiln_2) {{ k<float, 4>(kiln_0, kiln_1, kiln_2); }} \
+             extern \"C\" __global__ void __launch_bounds__(WIDTH * 32) {release}_receipt(const T * __restrict__ kiln_0, \
+             T * kiln_1, int kiln_2, ::kiln_receipt* kiln_r) {{ KILN_SIGN_RECEIPT("
         );
         assert!(unit.text.contains(&wrapper), "{}", unit.text);
         // The text and the line numbers of the template are kept, except for the qualifiers that make it a kernel.
         let template =
             "template <typename T, int WIDTH = 2>\n__device__ __forceinline__ void  k(const T*";
-        assert_eq!(unit.text.matches(template).count(), 2, "{}", unit.text);
+        assert_eq!(unit.text.matches(template).count(), 1, "{}", unit.text);
         assert!(!unit.text.contains("#define N "), "{}", unit.text);
-        let export =
-            format!("KILN_CPU_ENTRY({release}, kiln_release_copy::rows::kiln_instance::{release})");
+        let export = format!("KILN_CPU_ENTRY({release}, ::rows::kiln_instance::{release})");
         assert_eq!(unit.text.contains(&export), target == Target::Cpu);
     }
     // Another value gives another symbol, although the source does not receive the value as a macro.
@@ -593,7 +561,7 @@ fn a_kernel_in_a_namespace_is_exported_from_there() {
     let source = "namespace a {\n__global__ void k(int* x) {}\n}\n__global__ void k(float* x) {}";
     let unit = generate(source, "a::k", Target::Cpu).unwrap();
     let release = unit.release.as_str();
-    let export = format!("KILN_CPU_ENTRY({release}, kiln_release_copy::a::{release})");
+    let export = format!("KILN_CPU_ENTRY({release}, ::a::{release})");
     assert!(unit.text.contains(&export), "{}", unit.text);
     assert!(!unit.text.contains("float* x"), "{}", unit.text);
 }

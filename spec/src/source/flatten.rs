@@ -126,11 +126,20 @@ struct Flattener<'a, 'r> {
     files: Vec<SourceFile>,
     /// Files with `#pragma once` that were inlined outside every `#if`. A later include of such a file adds nothing.
     seen_unconditionally: BTreeSet<String>,
-    /// The files that are being inlined, outermost first. The flag is `true` if the file has an include guard.
-    open: Vec<(String, bool)>,
+    /// The files that are being inlined, outermost first.
+    open: Vec<OpenFile>,
     /// Number of `#if` groups that are open at this position, in all open files together.
     conditionals: usize,
     out: String,
+}
+
+/// A file that is being inlined.
+struct OpenFile {
+    name: String,
+    /// Whether a second inclusion of the file adds nothing.
+    guarded: bool,
+    /// Whether the whole file is in the `#ifndef` of an include guard.
+    in_guard: bool,
 }
 
 /// What the flattener does with a directive.
@@ -159,8 +168,12 @@ impl Flattener<'_, '_> {
         })?;
         self.record(name, &text);
         let once = tokens.iter().any(|token| is_pragma_once(&text, token));
-        self.open
-            .push((name.to_owned(), once || has_guard(&text, &tokens)));
+        let in_guard = has_guard(&text, &tokens);
+        self.open.push(OpenFile {
+            name: name.to_owned(),
+            guarded: once || in_guard,
+            in_guard,
+        });
         let guard = format!(
             "{ONCE_GUARD}{:016x}",
             Hash::of("kiln once", name.as_bytes()).short()
@@ -218,11 +231,19 @@ impl Flattener<'_, '_> {
 
     fn include(&mut self, from: &str, path: &str, at: Location) -> Result<(), SourceError> {
         if path::resolve(from, path).is_none() {
+            if self.is_conditional() {
+                return self.push(&format!("#include \"{path}\"\n"));
+            }
             let path = path.to_owned();
             return Err(SourceError::Outside { path, at });
         }
         let found = match self.find(from, path) {
             Ok(found) => found,
+            // The condition may exclude the include from the build, like `#ifndef KILN`. Otherwise the compiler reports
+            // the missing file.
+            Err((_, ReadError::Unresolved { .. })) if self.is_conditional() => {
+                return self.push(&format!("#include \"{path}\"\n"));
+            }
             Err(_) if is_device_header(path) => {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
@@ -232,11 +253,11 @@ impl Flattener<'_, '_> {
         if self.seen_unconditionally.contains(&name) {
             return Ok(());
         }
-        if let Some((_, guarded)) = self.open.iter().find(|(open, _)| *open == name) {
-            if *guarded {
+        if let Some(open) = self.open.iter().find(|open| open.name == name) {
+            if open.guarded {
                 return Ok(());
             }
-            let chain = self.open.iter().map(|(open, _)| open.as_str());
+            let chain = self.open.iter().map(|open| open.name.as_str());
             let chain = chain
                 .chain([name.as_str()])
                 .collect::<Vec<_>>()
@@ -253,6 +274,11 @@ impl Flattener<'_, '_> {
             self.seen_unconditionally.insert(name);
         }
         Ok(())
+    }
+
+    /// Whether this position is in an `#if` group that is not an include guard.
+    fn is_conditional(&self) -> bool {
+        self.conditionals > self.open.iter().filter(|open| open.in_guard).count()
     }
 
     /// Finds an included file. Returns its name and text. A path is relative to the folder of the file that includes

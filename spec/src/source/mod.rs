@@ -36,7 +36,7 @@ pub use flatten::{
 };
 pub use host_headers::is_for_hosts;
 pub use kernel_function::{KernelFunction, Obstacle, Parameter};
-pub use parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
+pub use parts::{DynamicShared, Include, MacroDefinition, Unroll};
 pub use scan::{Mode, SourceScan};
 pub use signature::SignatureError;
 pub use template::{Template, TemplateParam};

@@ -55,12 +55,3 @@ pub struct DynamicShared {
     /// Whether the declaration is outside every function.
     pub file_scope: bool,
 }
-
-/// An `extern "C"` in the source.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExternC {
-    /// The range of the literal `"C"`.
-    pub literal: Range<usize>,
-    /// Whether the literal is followed by a declaration without a body.
-    pub declaration: bool,
-}

@@ -8,7 +8,7 @@ use super::ctype::Aliases;
 use super::entry::{Entry, EntryError, in_another_namespace, twice, unsupported, wrong_arguments};
 use super::entry_path::EntryPath;
 use super::kernel_function::KernelFunction;
-use super::parts::{DynamicShared, ExternC, Include, MacroDefinition, Unroll};
+use super::parts::{DynamicShared, Include, MacroDefinition, Unroll};
 use super::reach::{Unit, is_common, reachable, reached_barriers};
 
 /// The way in which the `cpu` device runs the threads of a block.
@@ -50,7 +50,7 @@ pub struct SourceScan {
     pub(super) directives: Vec<Range<usize>>,
     pub(super) unrolls: Vec<Unroll>,
     pub(super) dynamic_shared: Vec<DynamicShared>,
-    pub(super) extern_c: Vec<ExternC>,
+    pub(super) file_shared: Vec<Range<usize>>,
     /// Every type that `typedef`, `using` and `#define` give to a name.
     pub(super) aliases: Aliases,
     pub(super) constants: Vec<ConstantVariable>,
@@ -112,14 +112,14 @@ impl SourceScan {
         &self.unrolls
     }
 
+    /// The word `__shared__` in every declaration outside a function, except `extern __shared__`.
+    pub fn file_shared(&self) -> &[Range<usize>] {
+        &self.file_shared
+    }
+
     /// Every `extern __shared__` declaration.
     pub fn dynamic_shared(&self) -> &[DynamicShared] {
         &self.dynamic_shared
-    }
-
-    /// Every `extern "C"` of the source.
-    pub fn extern_c(&self) -> &[ExternC] {
-        &self.extern_c
     }
 
     /// The kernel with this name (`kernel`, `space::kernel`, `kernel<float, 256>`), if it can be tuned.

@@ -73,6 +73,8 @@ impl SourceScan {
     /// Names may differ. Equal types match, and the following types match too:
     ///
     /// - a pointer to vectors (`float4*`) and a slice of their elements that declares `#[align(..)]`
+    /// - a pointer to vectors and a slice of smaller elements that are packed into them, such as `int4*` for `f16`, if
+    ///   the slice declares `#[align(..)]`
     /// - a pointer to a type parameter of the source and a slice of the type parameter with the same name
     /// - a pointer to a type of the author and a slice with a fixed element type
     /// - a `void` pointer and any slice
@@ -285,16 +287,22 @@ fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
         (_, Base::Void) => true,
         (ElemRef::Param(name), Base::Named(found)) => return named_mismatch(name, found),
         (ElemRef::Fixed(_), Base::Named(_)) => true,
-        (ElemRef::Fixed(elem), Base::Vector(found, width)) if elem == found => {
-            let missing = slice.align.is_none() && *width > 1;
+        (ElemRef::Fixed(elem), Base::Vector(found, width))
+            if elem == found || is_packed(*elem, *found) =>
+        {
+            let elements = found.bytes() * *width as usize / elem.bytes();
+            // A vector of three elements has the alignment of one element.
+            let missing = slice.align.is_none() && elements > 1 && elements.is_power_of_two();
             return missing.then(|| {
                 format!(
-                    "add `#[align({width})]` to `{}`: the kernel reads vectors",
+                    "add `#[align({elements})]` to `{}`: the kernel reads vectors",
                     slice.name
                 )
             });
         }
         (ElemRef::Fixed(elem), base) => base.elem() == Some(*elem),
+        // The size of the type is not known here.
+        (ElemRef::Param(_), Base::Vector(..)) => slice.align.is_some(),
         (ElemRef::Param(_), _) => false,
     };
     (!same).then(|| match (&slice.elem, ty.base.elem()) {
@@ -305,6 +313,11 @@ fn slice_mismatch(slice: &SliceArg, ty: &CType) -> Option<String> {
         ),
         _ => format!("take `{}`", pointer(slice)),
     })
+}
+
+/// Whether kernels pack elements of this small type into vectors of another type, to load many of them at once.
+fn is_packed(elem: ElemType, of_vector: ElemType) -> bool {
+    elem.bytes() <= 2 && elem.bytes() < of_vector.bytes()
 }
 
 /// The help text for a type parameter of the spec that has another name in the source.

@@ -169,6 +169,12 @@ fn other_types_are_errors_that_say_what_to_change() {
         f32s(Access::In),
         "add `#[align(4)]` to `a`",
     );
+    let halves = |align| slice("a", ElemRef::Fixed(ElemType::F16), Access::In, align);
+    differs("const int4* a", halves(None), "add `#[align(8)]` to `a`");
+    differs("const int* a", halves(Some(8)), "make it a slice of `i32`");
+    differs("const double2* a", f32s(Access::In), "take `const float*`");
+    let typed = |align| slice("a", ElemRef::Param("T".into()), Access::In, align);
+    differs("const int4* a", typed(None), "take `const T*`");
     differs(
         "const U* a",
         slice("a", ElemRef::Param("T".into()), Access::In, None),

@@ -170,12 +170,46 @@ unsafe extern "C" {
     );
 }
 
+fn sums_of_overloads(n: i32, x: &[kiln::f16], y: &mut [i32], z: &mut [f64]) {
+    for i in 0..n {
+        let at = usize::try_from(i).unwrap();
+        let halves = x[8 * at..8 * at + 2].iter().map(|x| x.to_f64());
+        y[at] = 16_777_217 + 2 * i;
+        z[at] = f64::from(2 * (i ^ 1)) + halves.sum::<f64>() + 2.0 + 2.0 + 42.0;
+        if i % 64 == 32 {
+            z[at] += 128.0;
+        }
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/overloads.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    grid(n / THREADS),
+    block(THREADS),
+    problems((n = 320)),
+    tolerance(relative = 1e-6),
+    reference = sums_of_overloads,
+)]
+unsafe extern "C" {
+    pub fn overloads(
+        n: i32,
+        #[len(8 * n)]
+        #[align(8)]
+        x: &[f16],
+        #[len(n)] y: &mut [i32],
+        #[len(n)] z: &mut [f32],
+    );
+}
+
 pub const ALL: &[&kiln::Kernel] = &[
     &scale_heads::KERNEL,
     &tile_max::KERNEL,
     &block_sums::KERNEL,
     &normalise::KERNEL,
     &wave_sums::KERNEL,
+    &overloads::KERNEL,
 ];
 
 fn stream(test: &str) -> Option<Stream> {

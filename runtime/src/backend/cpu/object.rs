@@ -5,8 +5,8 @@ use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
 use thiserror::Error;
 
-/// A part of the name of every symbol in the receipt entry's copy of the source.
-const RECEIPT_COPY: &str = "kiln_receipt_copy";
+/// The section of `__shared__` variables outside functions.
+const FILE_SHARED: &str = ".bss.kiln_shared";
 
 /// The reason why an object cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -60,8 +60,8 @@ pub(super) struct ObjectVariable {
     pub bytes: u64,
     /// The kind of the variable.
     pub usage: Use,
-    /// Whether the variable belongs to the receipt entry.
-    in_receipt: bool,
+    /// The name of the symbol, which contains the name of the function for a variable in a function.
+    mangled: String,
 }
 
 impl ObjectFacts {
@@ -86,7 +86,9 @@ impl ObjectFacts {
                 continue;
             };
             let section = section.name().unwrap_or_default();
-            if is_writable(section) {
+            if section == FILE_SHARED {
+                facts.push(name, symbol.address(), symbol.size(), Use::Shared);
+            } else if is_writable(section) {
                 facts.add(name, symbol.address(), symbol.size());
             } else if section.starts_with(".kiln_constant") {
                 facts.push(name, symbol.address(), symbol.size(), Use::Constant);
@@ -128,19 +130,23 @@ impl ObjectFacts {
                 address,
                 bytes,
                 usage,
-                in_receipt: name.contains(RECEIPT_COPY) || name.contains("_receiptE"),
+                mangled: name.into(),
             });
         }
     }
 
-    /// Static shared memory of a kernel, in bytes. It is the sum of all shared variables in the kernel's copy of the
-    /// source, because the symbol table does not show which kernel uses the arrays of a device function.
+    /// Static shared memory of an entry, in bytes. It is the sum of all shared variables except those in the body of the
+    /// other entry, because the symbol table does not show which entry uses the arrays of a device function.
     pub fn static_shared_bytes(&self, symbol: &str) -> u32 {
-        let receipt = symbol.ends_with("_receipt");
+        // The name of a variable in a function contains the name of the function, followed by `E`.
+        let other = match symbol.strip_suffix("_receipt") {
+            Some(release) => format!("{release}E"),
+            None => format!("{symbol}_receiptE"),
+        };
         let arrays = self
             .variables
             .iter()
-            .filter(|variable| variable.usage == Use::Shared && variable.in_receipt == receipt);
+            .filter(|variable| variable.usage == Use::Shared && !variable.mangled.contains(&other));
         u32::try_from(arrays.map(|array| array.bytes).sum::<u64>()).unwrap_or(u32::MAX)
     }
 
@@ -238,8 +244,8 @@ mod tests {
             anchor: 100,
             ..ObjectFacts::default()
         };
-        facts.add("_ZZ4gemmE4tile", 164, 4096);
-        facts.add("_ZZN17kiln_receipt_copyL4loadEvE4tile", 4260, 4096);
+        facts.add("_ZZ21gemm_0123456789abcdefE4tile", 164, 4096);
+        facts.add("_ZZL4loadvE4tile", 4260, 4096);
         facts.add("_ZZ24gemm_0123456789abcdef_receiptE4tile", 10000, 64);
         facts.add("_ZL16kiln_cpu_message", 0, 1024);
         facts.add("_ZL9threadIdx", 0, 12);
@@ -248,7 +254,7 @@ mod tests {
         assert_eq!(facts.mutable_global, None);
         facts.add("_ZL7counter", 0, 4);
         assert_eq!(facts.mutable_global.as_deref(), Some("_ZL7counter"));
-        assert_eq!(facts.static_shared_bytes("gemm_0123456789abcdef"), 4096);
+        assert_eq!(facts.static_shared_bytes("gemm_0123456789abcdef"), 8192);
         assert_eq!(
             facts.static_shared_bytes("gemm_0123456789abcdef_receipt"),
             4160
@@ -262,7 +268,7 @@ mod tests {
     fn a_mangled_name_ends_in_the_name_of_the_source() {
         let names = [
             ("_ZZ4gemmE4tile", "tile"),
-            ("_ZZN17kiln_release_copy4gemmEvE9stage_2_a", "stage_2_a"),
+            ("_ZZN4rows4gemmEvE9stage_2_a", "stage_2_a"),
             ("_ZZ4gemmIfEvT_E4tile_0", "tile"),
             ("_ZZ30scale_0123456789a15db_receiptE3two", "two"),
             ("_ZL7counter", "counter"),

@@ -13,7 +13,7 @@ use super::flatten::SourceText;
 use super::kernel_function::{KernelFunction, Obstacle, bounds, matching, parameters, signature};
 use super::lexer::{Token, TokenKind, lex};
 use super::lines::LineMap;
-use super::parts::{DynamicShared, ExternC};
+use super::parts::DynamicShared;
 use super::reach::Unit;
 use super::scan::SourceScan;
 use super::template::Template;
@@ -74,7 +74,7 @@ impl SourceScan {
                 directives: Vec::new(),
                 unrolls: Vec::new(),
                 dynamic_shared: Vec::new(),
-                extern_c: Vec::new(),
+                file_shared: Vec::new(),
                 aliases: Default::default(),
                 constants: Vec::new(),
                 units: Vec::new(),
@@ -140,9 +140,6 @@ impl Walker<'_> {
                 }
             }
             TokenKind::Identifier => self.identifier(i),
-            TokenKind::Str if self.name(i) == "\"C\"" && i > 0 && self.is_name(i - 1, "extern") => {
-                self.extern_c(i)
-            }
             TokenKind::Punct(b'{') => self.open(i),
             TokenKind::Punct(b'}') => self.close(i),
             TokenKind::Punct(b';') => {
@@ -161,6 +158,7 @@ impl Walker<'_> {
         match name.as_str() {
             "__global__" => self.kernel(i),
             "extern" => self.dynamic_shared(i),
+            "__shared__" => self.file_shared(i),
             _ => {}
         }
         self.scan.identifiers.insert(name);
@@ -294,20 +292,12 @@ impl Walker<'_> {
         }
     }
 
-    fn extern_c(&mut self, i: usize) {
-        let mut end = i + 1;
-        while let Some(token) = self.tokens.get(end) {
-            match token.kind {
-                TokenKind::Punct(b'{' | b';') => break,
-                TokenKind::Punct(b'(') => end = matching(&self.tokens, end).unwrap_or(end),
-                _ => {}
-            }
-            end += 1;
+    fn file_shared(&mut self, i: usize) {
+        let is_extern = (self.run..i).any(|j| self.is_name(j, "extern"));
+        if self.at_declarations() && !is_extern {
+            let word = self.tokens[i];
+            self.scan.file_shared.push(word.start..word.end);
         }
-        self.scan.extern_c.push(ExternC {
-            literal: self.tokens[i].start..self.tokens[i].end,
-            declaration: self.tokens.get(end).is_some_and(|t| t.is_punct(b';')),
-        });
     }
 
     fn dynamic_shared(&mut self, i: usize) {

@@ -219,13 +219,9 @@ fn planted(kernel: &Kernel, unit: &mut TranslationUnit, target: Target, plant: &
                 "{}: {from}",
                 kernel.name()
             );
-            // The release entry and the receipt entry each have a copy of the source.
-            assert_eq!(
-                unit.text.matches(from).count(),
-                2,
-                "{}: {from}",
-                kernel.name()
-            );
+            // The release entry and the receipt entry each have the body of the kernel, and share its functions.
+            let found = unit.text.matches(from).count();
+            assert!(matches!(found, 1 | 2), "{}: {from}: {found}", kernel.name());
             unit.text = unit.text.replace(from, to);
         }
     }
