@@ -135,7 +135,7 @@ pub(crate) enum LibraryError {
     #[error(transparent)]
     File(#[from] FileFault),
     /// The dynamic loader cannot load the library.
-    #[error("{error}")]
+    #[error("{}", with_causes(.error))]
     Refused {
         /// The error of the loader.
         error: libloading::Error,
@@ -146,6 +146,17 @@ pub(crate) enum LibraryError {
         /// The name of the function.
         name: String,
     },
+}
+
+/// The text of an error with its causes, because the loader's own message is the cause of an error of `libloading`.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text += &format!(": {error}");
+        cause = error.source();
+    }
+    text
 }
 
 /// Checks that a file is a shared library for this machine and that it is complete.

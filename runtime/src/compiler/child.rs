@@ -57,7 +57,8 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
     let mut shell = Command::new("/bin/sh");
     shell
         .arg("-c")
-        .arg("ulimit -c 0; ulimit -v \"$1\" && ulimit -t \"$2\" && shift 2 && exec \"$@\"")
+        // A lower limit that is already in force stays: a process cannot raise it.
+        .arg("ulimit -c 0; ulimit -v \"$1\" 2>/dev/null; ulimit -t \"$2\" 2>/dev/null; shift 2; exec \"$@\"")
         .arg("kiln")
         .arg((limits.memory_bytes >> 10).to_string())
         .arg((limits.deadline.as_secs() + 1).to_string())

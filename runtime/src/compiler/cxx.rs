@@ -75,8 +75,10 @@ pub(crate) fn identify(text: &str) -> Option<(Family, CompilerIdentity)> {
     let (family, name, version) = if let Some((_, rest)) = line.split_once("clang version ") {
         (Family::Clang, "clang++", rest.split_whitespace().next()?)
     } else if text.contains("Free Software Foundation") && names_gcc(line) {
-        let version = line
-            .rsplit(' ')
+        // The version follows the name of the package, which is in parentheses and may contain a date.
+        let rest = line.split_once(')').map_or(line, |(_, rest)| rest);
+        let version = rest
+            .split(' ')
             .find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
         (Family::Gcc, "g++", version)
     } else {
@@ -128,6 +130,9 @@ mod tests {
         assert_eq!(identify(snapshot).unwrap().1.version, "20.1.0");
         let red_hat = "g++ (GCC) 14.2.1 20240912 (Red Hat 14.2.1-3)\nCopyright (C) 2024 Free Software Foundation, Inc.\n";
         assert_eq!(major(&identify(red_hat).unwrap().1.version), 14);
+        let ubuntu = "g++-14 (Ubuntu 14-20240412-0ubuntu1) 14.0.1 20240412 (experimental) [master r14-9935]\n\
+                      Copyright (C) 2024 Free Software Foundation, Inc.\n";
+        assert_eq!(identify(ubuntu).unwrap().1.version, "14.0.1");
         assert!(identify("cc 1.0").is_none());
         assert!(
             identify(

@@ -263,6 +263,35 @@ impl Rig {
         Ok(span_ns)
     }
 
+    /// Like [`Self::time`], but every launch begins with the initial values of the in-out arguments. They are restored
+    /// between groups of launches that use different sets of data. This time does not count.
+    ///
+    /// # Errors
+    /// The errors of [`Self::launch`] and [`Self::restore`].
+    pub fn time_restored(
+        &self,
+        function: &Function,
+        plan: &LaunchPlan,
+        launches: u32,
+    ) -> Result<u64, RigError> {
+        if !self
+            .slices()
+            .any(|slice| slice.spec.access == Access::InOut)
+        {
+            return self.time(function, plan, launches);
+        }
+        let sets = u32::try_from(self.sets).unwrap_or(u32::MAX);
+        let mut span_ns = 0_u64;
+        let mut left = launches;
+        while left > 0 {
+            let group = left.min(sets);
+            self.restore(group)?;
+            span_ns = span_ns.saturating_add(self.time(function, plan, group)?);
+            left -= group;
+        }
+        Ok(span_ns)
+    }
+
     /// Checks every buffer after a launch: guard zones must be intact, inputs unchanged, and outputs as expected.
     /// Returns the largest error of an output element as a fraction of its bound.
     ///

@@ -1,6 +1,7 @@
 //! Tests of the cpu device and its compiler.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 
+mod barriers;
 mod check;
 mod compiler;
 mod cuda_functions;

@@ -72,6 +72,9 @@ fn timed_launches_take_the_sets_of_data_in_turn(subject: &Subject) -> Outcome {
     assert_eq!(first_set()? - before, 6.0);
     rig.restore(3)?;
     assert_eq!(first_set()?, before);
+    // Each launch begins with restored values, so no set is used twice without one.
+    rig.time_restored(release, &plan, 9)?;
+    assert_eq!(first_set()? - before, 1.0);
     Ok(())
 }
 

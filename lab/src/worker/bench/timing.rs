@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use kiln::device::{ClockReading, DeviceError};
 use kiln::rig::{HostPace, RigError};
 use kiln_cache::Outcome;
-use kiln_spec::{Access, Backend};
+use kiln_spec::Backend;
 
 use super::arm::LoadedArm;
 use super::failure::{ArmFailure, outcome_of};
@@ -142,18 +142,12 @@ impl Opened {
         Ok(fastest)
     }
 
-    /// Takes one sample. Arguments that the kernel reads and writes start with their generated values.
+    /// Takes one sample. In each launch, arguments that the kernel reads and writes start with their generated values,
+    /// because a kernel may have less work to do with values that an earlier launch wrote.
     fn time(&self, arm: &LoadedArm, launches: u32) -> Result<Sample, Outcome> {
         let rig = self.rig(arm)?;
-        if self
-            .spec
-            .slices()
-            .any(|slice| slice.access == Access::InOut)
-        {
-            rig.restore(launches).map_err(outcome_of)?;
-        }
         let span_ns = rig
-            .time(&arm.release, &arm.job.plan, launches)
+            .time_restored(&arm.release, &arm.job.plan, launches)
             .map_err(outcome_of)?;
         Ok(Sample::new(span_ns, launches))
     }

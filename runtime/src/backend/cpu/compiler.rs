@@ -208,7 +208,17 @@ const CLANG: &[&str] = &[
     "-Wno-pass-failed",
     "-Wno-invalid-feature-combination",
 ];
-const GCC: &[&str] = &["-ffp-contract=fast"];
+/// Flags for g++ only:
+///
+/// - `-fno-ipa-reference`: g++ would not see that a function with a barrier lets other threads change shared variables,
+///   and would move accesses to them over calls of the function.
+/// - `-fno-threadsafe-statics`: the initialisation of a shared array of class type needs no lock. Kernels are not linked
+///   with the library that has the lock.
+const GCC: &[&str] = &[
+    "-ffp-contract=fast",
+    "-fno-ipa-reference",
+    "-fno-threadsafe-statics",
+];
 
 const RELEASE: &[&str] = &["-O3", "-nostdlib"];
 /// Flags of check builds with g++. The instrumentation of the thread sanitizer reports each access by calling the

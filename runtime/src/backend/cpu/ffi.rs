@@ -15,6 +15,7 @@ use rustix::fs::MemfdFlags;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags};
 use thiserror::Error;
 
+use crate::backend::shared_library::with_causes;
 use crate::device::{KernelArgs, Schedule};
 
 /// Size of a page, in bytes.
@@ -288,7 +289,7 @@ pub(super) enum CopyError {
     #[error(transparent)]
     File(#[from] io::Error),
     /// The dynamic loader cannot load it.
-    #[error(transparent)]
+    #[error("{}", with_causes(.0))]
     Loader(#[from] libloading::Error),
 }
 

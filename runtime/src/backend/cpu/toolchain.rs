@@ -6,6 +6,9 @@ use crate::compiler::child::output_of;
 use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
 
+/// The oldest version that has all options that Kiln passes.
+const OLDEST_CLANG_THAT_WORKS: u32 = 18;
+
 /// The oldest versions with which the prelude is tested.
 const OLDEST_CLANG: u32 = 19;
 const OLDEST_GCC: u32 = 12;
@@ -25,7 +28,8 @@ impl Toolchain {
     /// The compiler to use: the one that `$KILN_CXX` specifies, else the newest clang++, else the newest g++.
     pub fn find() -> Result<Toolchain, CompileError> {
         if let Some(wanted) = std::env::var_os("KILN_CXX").filter(|value| !value.is_empty()) {
-            return Toolchain::at(Path::new(&wanted));
+            let toolchain = Toolchain::at(Path::new(&wanted))?;
+            return toolchain.checked();
         }
         Toolchain::installed()
             .into_iter()
@@ -39,12 +43,33 @@ impl Toolchain {
             })
     }
 
+    /// The same compiler, if it is not too old.
+    fn checked(self) -> Result<Toolchain, CompileError> {
+        let oldest = match self.family {
+            Family::Clang => OLDEST_CLANG_THAT_WORKS,
+            Family::Gcc => OLDEST_GCC,
+        };
+        if major(&self.identity.version) >= oldest {
+            return Ok(self);
+        }
+        Err(CompileError::NotFound {
+            what: format!(
+                "a usable version of the C++ compiler `{}`",
+                self.program.display()
+            ),
+            looked: format!("it is {} {}", self.identity.name, self.identity.version),
+            help: format!(
+                "set KILN_CXX to clang++ {OLDEST_CLANG} or newer, or to g++ {OLDEST_GCC} or newer"
+            ),
+        })
+    }
+
     /// The compiler with this path or program name.
     pub fn at(program: &Path) -> Result<Toolchain, CompileError> {
         let looked = |text: &str| CompileError::NotFound {
             what: format!("the C++ compiler `{}`", program.display()),
             looked: text.into(),
-            help: "set KILN_CXX to clang++ or g++".into(),
+            help: "set KILN_CXX to clang++ or g++, as one program without arguments".into(),
         };
         let Some(text) = output_of(program.as_os_str(), &["--version"]) else {
             return Err(looked("it does not run"));

@@ -50,6 +50,21 @@ fn compilers() -> Vec<Case> {
             )
             .runs("KILN_CXX=$ROOT/cxx $TUNE run --device cpu")
             .says("tune: scale (n=10000): the baseline does not work: compile failed: `scale_<hash>` does not compile: boom"),
+        case("a compiler that is too old")
+            .prepare(
+                "printf '#!/bin/sh\\necho Ubuntu clang version 16.0.6\\n' > cxx; chmod +x cxx",
+            )
+            .runs("KILN_CXX=$ROOT/cxx $TUNE run --device cpu")
+            .says("error: a usable version of the C++ compiler `<root>/cxx` was not found (it is clang++ 16.0.6)"),
+        case("a compiler with arguments")
+            .runs("KILN_CXX='ccache g++' $TUNE run --device cpu")
+            .says(
+                "error: the C++ compiler `ccache g++` was not found (it does not run)\n\
+                 help: set KILN_CXX to clang++ or g++, as one program without arguments",
+            ),
+        case("a memory limit that is lower than that of compilers")
+            .runs("ulimit -v 3900000; $TUNE devices | grep -q 'no compiler' && echo none || echo found")
+            .prints("found"),
         case("no compiler")
             .prepare("mkdir bin; ln -s \"$(command -v cargo)\" \"$(command -v rustc)\" bin/")
             .runs("PATH=$ROOT/bin $TUNE run --device cpu")
