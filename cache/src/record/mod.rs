@@ -11,7 +11,8 @@ mod trial;
 mod winner;
 
 pub use error::RecordError;
-pub use outcome::{ATTEMPTS, Against, FaultKind, MaxError, Outcome, Summary, all_lines, one_line};
+pub use outcome::{ATTEMPTS, Against, FaultKind, MaxError, Outcome, Summary};
+pub use outcome_text::{all_lines, one_line};
 pub use real::Real;
 pub use run::{RunEnded, RunSettings, RunStarted, TaskEnded, TimeSpent, printable};
 pub use trial::{ReferenceGrade, Trial, TrialId, TrialPlace};

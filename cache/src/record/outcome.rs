@@ -22,8 +22,14 @@ pub struct Summary {
     pub ratio_ppm: Option<u64>,
 }
 
-/// Number of attempts after which a compiler crash, a compile timeout or an internal error is attributed to the config.
+/// Number of attempts after which a compiler crash, a compile timeout, an internal error or a killed worker is
+/// attributed to the config.
 pub const ATTEMPTS: u32 = 2;
+
+// Signals with which an operating system, a batch system or a user ends a process.
+const SIGHUP: i32 = 1;
+const SIGKILL: i32 = 9;
+const SIGTERM: i32 = 15;
 
 /// The element at which an output differs most from the reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -269,9 +275,9 @@ impl Outcome {
     }
 
     /// Whether the outcome is final, so later runs do not try the config again. An outcome with an external cause (the
-    /// compiler was killed, the device was lost, a disk is full) is never final. A compiler crash, a compile timeout or
-    /// an internal error, whose cause may be the config, is final at attempt number [`ATTEMPTS`]. All other outcomes
-    /// are final.
+    /// compiler was killed, the device was lost, a disk is full) is never final. A compiler crash, a compile timeout, an
+    /// internal error or a killed worker, whose cause may be the config, is final at attempt number [`ATTEMPTS`]. All
+    /// other outcomes are final.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }
@@ -280,6 +286,11 @@ impl Outcome {
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
             | Outcome::Internal { .. } => attempt >= ATTEMPTS,
+            // A kernel cannot send these signals itself, but its worker may use too much memory.
+            Outcome::WorkerLost {
+                signal: Some(SIGKILL | SIGTERM | SIGHUP),
+                ..
+            } => attempt >= ATTEMPTS,
             _ => true,
         }
     }
@@ -331,29 +342,6 @@ impl Outcome {
     }
 }
 
-/// All lines of a message without control characters and blank lines, at most 4,000 characters. An [`Outcome`] stores
-/// this text if later lines of the message have the location and the reason.
-pub fn all_lines(text: &str) -> String {
-    let lines = text
-        .lines()
-        .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>())
-        .map(|line| line.trim_end().to_owned())
-        .filter(|line| !line.is_empty());
-    let text = lines.collect::<Vec<_>>().join("\n");
-    text.chars().take(4_000).collect()
-}
-
-/// The first non-empty line of a message without control characters, at most 300 characters. An [`Outcome`] stores this
-/// line of a compiler's or a driver's message.
-pub fn one_line(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|l| !l.is_empty())
-        .unwrap_or_default();
-    line.chars().filter(|c| !c.is_control()).take(300).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,7 +376,9 @@ mod tests {
         assert!(!lost(true).stands(1) && lost(true).stands(2));
         let slow = Outcome::CompileTimedOut { limit_ns: 1 };
         assert!(!slow.stands(1) && slow.stands(2));
-        assert!(lost_by(None).stands(1));
+        assert!(lost_by(None).stands(1) && lost_by(Some(11)).stands(1));
+        let killed = lost_by(Some(SIGKILL));
+        assert!(!killed.stands(1) && killed.stands(2));
         assert!(lost(false).to_string().contains("SIGKILL"));
     }
 
@@ -404,13 +394,6 @@ mod tests {
             limit_ns: 60_000_000_000,
         };
         assert_eq!(slow.to_string(), "compile timed out after 60 s");
-    }
-
-    #[test]
-    fn a_message_is_cut_to_one_clean_line() {
-        assert_eq!(one_line("\n  error: x\u{1b}[0m y\nmore"), "error: x[0m y");
-        assert_eq!(one_line(&"x".repeat(10_000)).len(), 300);
-        assert_eq!(one_line(""), "");
     }
 
     #[test]
@@ -481,11 +464,5 @@ mod tests {
             let outcome: Outcome = serde_json::from_str(text).unwrap();
             assert_eq!(serde_json::to_string(&outcome).unwrap(), text);
         }
-    }
-
-    #[test]
-    fn a_message_keeps_the_lines_that_say_where() {
-        assert_eq!(all_lines("a\n\n  b\u{1b}[0m \n"), "a\n  b[0m");
-        assert_eq!(all_lines(&"x".repeat(10_000)).len(), 4_000);
     }
 }

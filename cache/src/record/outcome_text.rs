@@ -85,3 +85,44 @@ fn signal_name(signal: i32) -> &'static str {
         _ => "",
     }
 }
+
+/// All lines of a message without control characters and blank lines, at most 4,000 characters. An [`Outcome`] stores
+/// this text if later lines of the message have the location and the reason.
+pub fn all_lines(text: &str) -> String {
+    let lines = text
+        .lines()
+        .map(|line| line.chars().filter(|c| !c.is_control()).collect::<String>())
+        .map(|line| line.trim_end().to_owned())
+        .filter(|line| !line.is_empty());
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.chars().take(4_000).collect()
+}
+
+/// The first non-empty line of a message without control characters, at most 300 characters. An [`Outcome`] stores this
+/// line of a compiler's or a driver's message.
+pub fn one_line(text: &str) -> String {
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|l| !l.is_empty())
+        .unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_cut_to_one_clean_line() {
+        assert_eq!(one_line("\n  error: x\u{1b}[0m y\nmore"), "error: x[0m y");
+        assert_eq!(one_line(&"x".repeat(10_000)).len(), 300);
+        assert_eq!(one_line(""), "");
+    }
+
+    #[test]
+    fn a_message_keeps_the_lines_that_say_where() {
+        assert_eq!(all_lines("a\n\n  b\u{1b}[0m \n"), "a\n  b[0m");
+        assert_eq!(all_lines(&"x".repeat(10_000)).len(), 4_000);
+    }
+}

@@ -57,7 +57,8 @@ pub(super) fn run(
     };
     let rows = comparing.rows(&cache, &devices, &matched)?;
     cache.close()?;
-    if rows.iter().all(|row| row.verdict == WatchVerdict::New) {
+    let is_on_one_side = |verdict| matches!(verdict, WatchVerdict::New | WatchVerdict::Gone);
+    if rows.iter().all(|row| is_on_one_side(row.verdict)) {
         // A command that compares nothing must not pass.
         let file = args.file.clone();
         return Err(NothingWatched::Chosen { file }.into());

@@ -10,8 +10,9 @@ use crate::progress::Stage;
 use crate::run::budget::Slice;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
-use crate::run::evaluate::{Contender, EvaluateError, Evaluator};
+use crate::run::evaluate::{Contender, Evaluator};
 use crate::run::series::Series;
+use crate::run::trials::EvaluateError;
 use kiln_lab::WorkerLab;
 use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::check::Checked;
@@ -213,7 +214,7 @@ pub(super) fn standing(
     let sound = context.cache.trial(&id)?;
     let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
     let proven = matches!(winner.verdict, Verdict::Proven { .. });
-    let verified = winner.grade.is_as_strong_as(evaluator.grade());
+    let verified = winner.grade.is_as_strong_as(evaluator.trials.grade);
     Ok((proven && sound && verified).then_some(winner))
 }
 
@@ -402,7 +403,7 @@ fn kept(
     Winner {
         kernel: spec.name.clone(),
         problem: task.problem.to_string(),
-        device: evaluator.device.clone(),
+        device: evaluator.trials.device.clone(),
         key: task.key.hash(),
         config: baseline.arm.config.to_string(),
         baseline: if spec.baseline_is_another_entry() {
@@ -419,7 +420,7 @@ fn kept(
         receipt: Hash::of("receipts", b"baseline"),
         plan: baseline.arm.plan,
         symbol: baseline.arm.release.clone(),
-        grade: evaluator.grade(),
+        grade: evaluator.trials.grade,
     }
 }
 

@@ -3,15 +3,16 @@
 use std::time::{Duration, Instant};
 
 use kiln::compiler::BuildKind;
-use kiln_cache::record::{Real, ReferenceGrade, TimeSpent};
-use kiln_cache::{Begin, Cache, CacheError, Outcome, Summary, Trial, TrialId};
-use kiln_spec::{Backend, Config, DeviceKey};
+use kiln_cache::record::{Real, TimeSpent};
+use kiln_cache::{Begin, Outcome, Summary};
+use kiln_spec::{Backend, Config};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::progress::{Reporter, Stage};
-use crate::run::clock::{RunClock, nanoseconds};
+use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
+use crate::run::trials::{EvaluateError, TaskTrials, cost_of};
 use crate::task::Task;
 use kiln_lab::NotChecked;
 use kiln_lab::WorkerLab;
@@ -22,7 +23,7 @@ use kiln_lab::peaks;
 use kiln_lab::verify::{Case, KeptWorker, Proof, Verifier};
 use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::span::Resolution;
-use kiln_measure::{ArmId, Fate, Fault, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
+use kiln_measure::{ArmId, Fate, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 
 /// A config that compiled and passed verification.
 #[derive(Clone, Debug)]
@@ -68,14 +69,12 @@ pub struct Evaluator<'a> {
     /// The worker that verifies several configs one after another. It is used on devices where several configs are also
     /// raced in one process. `None` on the cpu, where a candidate could corrupt the memory of its process.
     pub kept: Option<KeptWorker>,
-    /// The cache that stores trials.
-    pub cache: &'a Cache,
+    /// The stored trials of the task.
+    pub trials: TaskTrials<'a>,
     /// The pool of compile threads.
     pub pool: &'a rayon::ThreadPool,
     /// Receives the progress messages.
     pub reporter: &'a dyn Reporter,
-    /// The key of the device.
-    pub device: &'a DeviceKey,
     /// The roofline of the device, and the least work of a launch. A time that is shorter than they allow is a
     /// measurement error.
     pub bound: (Roofline, LeastWork),
@@ -91,21 +90,8 @@ pub struct Evaluator<'a> {
     pub unchecked: Option<NotChecked>,
     /// The random number generator for the order of samples.
     pub rng: ChaCha8Rng,
-    /// Provides the timestamps of trials.
-    pub clock: &'a RunClock,
     /// How this task's time was spent so far.
     pub spent: TimeSpent,
-}
-
-/// Why evaluation cannot continue.
-#[derive(Debug, thiserror::Error)]
-pub enum EvaluateError {
-    /// The baseline failed, or the device is lost.
-    #[error("the race cannot go on: {0}")]
-    Race(#[from] Fault),
-    /// A trial could not be stored.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
 }
 
 impl<'a> Evaluator<'a> {
@@ -125,6 +111,7 @@ impl<'a> Evaluator<'a> {
         let resolution = Resolution {
             tick_ns: info.timer_tick_ns,
         };
+        let trials = TaskTrials::new(context, task, verifier.expected.grade());
         Evaluator {
             task,
             workshop: context.workshop,
@@ -132,10 +119,9 @@ impl<'a> Evaluator<'a> {
             cases: cases.0,
             final_cases: cases.1,
             kept: (!on_the_host).then(KeptWorker::default),
-            cache: context.cache,
+            trials,
             pool: context.pool,
             reporter: context.reporter,
-            device: &info.key,
             bound: (peaks::roofline(info), peaks::beyond_the_cache(info, work)),
             lab,
             tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
@@ -143,7 +129,6 @@ impl<'a> Evaluator<'a> {
             checker,
             unchecked: None,
             rng: context.rng(task, 1),
-            clock: context.clock,
             spent: TimeSpent::default(),
         }
     }
@@ -168,7 +153,7 @@ impl Evaluator<'_> {
         let mut evaluated = Vec::with_capacity(configs.len());
         let mut fresh = Vec::new();
         for config in configs {
-            match self.known(config)? {
+            match self.trials.cost(config)? {
                 Some(cost) => evaluated.push(Evaluated {
                     config: config.clone(),
                     cost,
@@ -202,28 +187,6 @@ impl Evaluator<'_> {
         Ok(evaluated)
     }
 
-    /// The stored result of a config under the same key: `Some(None)` for a failed config. Returns `None` if nothing is
-    /// stored, or if the stored outcome is not final for this run and the config must be tried again.
-    fn known(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
-        let trial = self.cache.trial(&self.id(config))?;
-        let grade = self.grade();
-        let trial = trial.filter(|trial| trial.stands_for(grade));
-        Ok(trial.map(|trial| {
-            trial
-                .outcome
-                .summary()
-                .and_then(|s| s.ratio_ppm)
-                .map(|ppm| ppm as f64 / 1e6)
-        }))
-    }
-
-    fn id(&self, config: &Config) -> TrialId {
-        TrialId {
-            key: self.task.key.hash(),
-            config: config.to_string(),
-        }
-    }
-
     fn compile_all(&mut self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
         let start = Instant::now();
         self.reporter.stage(Stage::Compile, configs.len() as u64);
@@ -249,25 +212,27 @@ impl Evaluator<'_> {
         config: &Config,
         made: Result<Compiled, Outcome>,
     ) -> Result<Option<Contender>, EvaluateError> {
-        let again = self.cache.next_attempt(&self.id(config))?;
+        let again = self.trials.next_attempt(config)?;
         let compiled = match made {
             Ok(compiled) => compiled,
             Err(outcome) => {
-                self.finish(self.trial(config, outcome, [0; 3], again))?;
+                self.trials.store(config, outcome, [0; 3], again)?;
                 return Ok(None);
             }
         };
-        let attempt = match self.cache.begin(&self.id(config))? {
+        let attempt = match self.trials.begin(config)? {
             Begin::Go { attempt } => attempt.max(again),
             Begin::Quarantined { strikes } => {
-                self.finish(self.trial(config, Outcome::Quarantined { strikes }, [0; 3], strikes))?;
+                self.trials
+                    .store(config, Outcome::Quarantined { strikes }, [0; 3], strikes)?;
                 return Ok(None);
             }
         };
         let compile_ns = compiled.compile_ns;
         match self.verified(config, compiled, attempt) {
             Err((outcome, verify_ns)) => {
-                self.finish(self.trial(config, outcome, [compile_ns, verify_ns, 0], attempt))?;
+                self.trials
+                    .store(config, outcome, [compile_ns, verify_ns, 0], attempt)?;
                 Ok(None)
             }
             Ok(contender) => Ok(Some(contender)),
@@ -361,7 +326,7 @@ impl Evaluator<'_> {
             // No single arm is known to have caused the failure, so the failure does not count as an attempt of any
             // arm.
             for contender in &contenders {
-                self.cache.cancel(&self.id(&contender.config))?;
+                self.trials.cancel(&contender.config)?;
             }
         }
         let result = result?;
@@ -391,39 +356,18 @@ impl Evaluator<'_> {
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
             // The config was not measured for a reason that is not its fault, so it may be tried again.
-            self.cache.cancel(&self.id(&contender.config))?;
+            self.trials.cancel(&contender.config)?;
             return Ok(None);
         };
-        let cost = outcome
-            .summary()
-            .and_then(|s| s.ratio_ppm)
-            .map(|ppm| ppm as f64 / 1e6);
+        let cost = cost_of(&outcome);
         let times = [
             contender.compiled.compile_ns,
             contender.verify_ns,
             measure_ns,
         ];
-        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        self.trials
+            .store(&contender.config, outcome, times, contender.attempt)?;
         Ok(cost)
-    }
-
-    /// Stores a trial and then reports it.
-    ///
-    /// # Errors
-    /// If the trial cannot be stored, or if the outcome ends the run (a full disk or a lost device).
-    fn finish(&self, trial: Trial) -> Result<(), EvaluateError> {
-        let fault = Fault::unattributed(trial.outcome.clone());
-        if fault.ends_the_run() {
-            self.cache.cancel(&trial.id())?;
-            return Err(fault.into());
-        }
-        let line = format!(
-            "{} ({}) {}: {}",
-            trial.kernel, trial.problem, trial.config, trial.outcome
-        );
-        self.cache.finish(trial)?;
-        self.reporter.trial(&line);
-        Ok(())
     }
 
     fn outcome(&self, contender: &Contender, entry: &RaceEntry) -> Option<Outcome> {
@@ -446,34 +390,6 @@ impl Evaluator<'_> {
             min_ns: times.min_ns,
             ratio_ppm: Some((cost * 1e6).round() as u64),
         }))
-    }
-
-    fn trial(
-        &self,
-        config: &Config,
-        outcome: Outcome,
-        [compile_ns, verify_ns, measure_ns]: [u64; 3],
-        attempt: u32,
-    ) -> Trial {
-        Trial {
-            kernel: self.task.kernel.spec.name.clone(),
-            problem: self.task.problem.to_string(),
-            config: config.to_string(),
-            device: self.device.clone(),
-            key: self.task.key.hash(),
-            outcome,
-            compile_ns,
-            verify_ns,
-            measure_ns,
-            attempt,
-            grade: self.grade(),
-            place: Some(self.clock.place()),
-        }
-    }
-
-    /// How strong the evidence is that the outputs are right.
-    pub fn grade(&self) -> ReferenceGrade {
-        self.verifier.expected.grade()
     }
 
     /// Adds the best configs of earlier runs to the tournament, so the play-off compares all configs. Their stored
@@ -522,7 +438,7 @@ impl Evaluator<'_> {
                     self.disown_faulted(&[])?;
                 }
                 Err((outcome, verify_ns)) => {
-                    self.finish(self.trial(config, outcome, [0, verify_ns, 0], 1))?
+                    self.trials.store(config, outcome, [0, verify_ns, 0], 1)?
                 }
             }
         }
@@ -568,7 +484,8 @@ impl Evaluator<'_> {
     /// The errors of [`Self::batch`].
     pub fn disown(&mut self, contender: &Contender, outcome: Outcome) -> Result<(), EvaluateError> {
         let times = [contender.compiled.compile_ns, contender.verify_ns, 0];
-        self.finish(self.trial(&contender.config, outcome, times, contender.attempt))?;
+        self.trials
+            .store(&contender.config, outcome, times, contender.attempt)?;
         self.tournament.disqualify(contender.arm);
         Ok(())
     }

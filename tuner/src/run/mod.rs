@@ -21,6 +21,7 @@ pub mod report;
 mod searching;
 mod series;
 pub mod space_view;
+mod trials;
 pub mod tuning;
 pub mod turns;
 

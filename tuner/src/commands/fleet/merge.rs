@@ -36,7 +36,14 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
         .next
         .as_ref()
         .map(|path| next(args, &plan, &state, path));
-    let next = next.transpose()?;
+    let next = next.transpose()?.flatten();
+    if let (Some(path), None) = (&args.next, &next) {
+        eprintln!(
+            "tune: {} is not written: {}",
+            path.display(),
+            FleetError::NothingLeft
+        );
+    }
     if args.output.json {
         print_json(&json!({
             "plan": plan.plan().id(),
@@ -68,22 +75,25 @@ pub(super) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     Ok(checked(complaints.is_empty()))
 }
 
-/// Writes, signs and stores the plan of the remaining work.
+/// Writes, signs and stores the plan of the remaining work; `None` if no work remains.
 fn next(
     args: &MergeArgs,
     plan: &PlanFile,
     state: &PlanState,
     path: &std::path::Path,
-) -> Result<PlanFile, Failure> {
+) -> Result<Option<PlanFile>, Failure> {
     signer::check_new(path)?;
     let key = signer::signing_key(args.sign.as_deref())?;
-    let (next, worker) = fleet::continuing(plan.plan(), &state.decisions)?;
+    let (next, worker) = match fleet::continuing(plan.plan(), &state.decisions) {
+        Err(FleetError::NothingLeft) => return Ok(None),
+        continuing => continuing?,
+    };
     let store = super::store(&args.plan.store)?;
     let signed = signer::write(path, next, &key)?;
     signer::write_worker_key(path, &worker)?;
     kiln_fleet::collect::put_plan(&*store, signed.plan(), &signed.signed.signature)
         .map_err(FleetError::from)?;
-    Ok(signed)
+    Ok(Some(signed))
 }
 
 /// The message that says what remains to be done.
