@@ -248,8 +248,31 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// `createpolicy` (9.7.9.18). Caches are not simulated, so all policies are the same number.
+    pub(super) fn cache_policy(&mut self, s: &'a Statement<'a>) -> Result<(), ParseError> {
+        let (Some(policy), Some(alu)) = (s.operands.first(), decode(&Mods::new("mov.b64"))) else {
+            return self.error("`createpolicy` needs a destination");
+        };
+        let (d, _) = self.destination(policy, alu.types[0])?;
+        let args = Args {
+            d: d.index,
+            a: self.source(&Operand::Int(0), alu.types[1])?.index,
+            b: 0,
+            c: 0,
+            e: 0,
+            flags: alu.flags,
+        };
+        self.emit(Op::Alu { run: alu.run, args });
+        Ok(())
+    }
+
     fn async_copy(&mut self, s: &'a Statement<'a>, m: &Mods<'a>) -> Result<(), ParseError> {
-        let [to, from, Operand::Int(bytes), rest @ ..] = s.operands.as_slice() else {
+        let mut operands = s.operands.as_slice();
+        if m.has("L2::cache_hint") {
+            // The last operand is a policy of the caches.
+            operands = operands.split_last().map_or(operands, |(_, rest)| rest);
+        }
+        let [to, from, Operand::Int(bytes), rest @ ..] = operands else {
             return self.error("`cp.async` needs two addresses and a size");
         };
         let bytes = *bytes as u32;
@@ -263,7 +286,7 @@ impl<'a> Lower<'a> {
             Some(Operand::Name(name))
                 if self.register(name).is_ok_and(|reg| reg.file != File::Word) =>
             {
-                return self.not_implemented("cp.async with a predicate or a policy of the caches");
+                return self.not_implemented("cp.async with a predicate");
             }
             Some(operand) => Some(self.source(operand, Type::U(32))?.index),
         };

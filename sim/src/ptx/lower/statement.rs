@@ -62,6 +62,7 @@ impl<'a> Lower<'a> {
             "cvta" => self.convert_address(s, &m),
             "isspacep" => self.is_space(s, &m),
             "cp" => self.copy(s, &m),
+            "createpolicy" => self.cache_policy(s),
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" => self.together(s, &m),
             "bar" | "barrier" => self.barrier(s, &m),
             "wgmma" => self.warpgroup(s, &m),
