@@ -168,7 +168,8 @@ impl Tournament {
         Ok(self.finalist())
     }
 
-    /// The faults of arms since the last call, including those of arms that had raced without a fault before.
+    /// Removes and returns the faults that have occurred since the last call. An arm can have a fault although its
+    /// earlier races had none.
     pub fn take_faults(&mut self) -> Vec<Fault> {
         std::mem::take(&mut self.news)
     }

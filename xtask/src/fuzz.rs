@@ -10,8 +10,8 @@ const SECONDS: u32 = 600;
 
 const HELP: &str = "help: rustup toolchain install nightly; cargo install cargo-fuzz --locked; docs/bars.md says what is fuzzed";
 
-/// Runs every target of `fuzz/`, one after another. libFuzzer stores new inputs in `target/fuzz`, and an input that
-/// causes a crash in `fuzz/artifacts`. Git ignores both folders.
+/// Runs every target of `fuzz/`, one after another. libFuzzer stores new inputs in `target/fuzz`. If an input causes
+/// a crash, libFuzzer stores it in `fuzz/artifacts`. Git ignores both folders.
 ///
 /// # Errors
 /// If a target crashes, or if a tool is missing.

@@ -26,8 +26,8 @@ use crate::warning::Warning;
 pub use options::OpenOptions;
 pub use report::{Stats, VerifyReport};
 
-/// Number of strikes after which a config is not launched any more. A strike is a launch that ended the machine, lost
-/// the worker or the device, exhausted the memory, or exceeded its deadline.
+/// Number of strikes after which a config is not launched any more. A strike is a launch that crashed the machine,
+/// ended the worker, made the device unusable, exhausted the memory, or exceeded its deadline.
 pub const QUARANTINE_STRIKES: u32 = 2;
 
 /// Whether a config may be launched.

@@ -1,5 +1,5 @@
-//! Convolution of one image with a 15 x 15 filter. The kernel has the same tunable parameters as search spaces that
-//! Kernel Tuner recorded.
+//! Convolution of one image with a 15 x 15 filter. The tunable parameters are those of the convolution kernel of Kernel
+//! Tuner, whose recorded search spaces can therefore be compared.
 //!
 //! ```
 //! use kiln::{Buffer, Device};
@@ -8,7 +8,7 @@
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let stream = Device::cpu()?.stream();
 //! let (height, width) = (2, 3);
-//! // The image has a border of 7 pixels on each side, beyond what is computed.
+//! // The image has a border of 7 pixels around the pixels that are computed.
 //! let mut image = vec![0.0_f32; (2 + 14) * (3 + 14)];
 //! image[7 * 17 + 7] = 5.0;
 //! let mut filter = [0.0_f32; 225];

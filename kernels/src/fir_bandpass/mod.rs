@@ -66,8 +66,8 @@ pub use self::fir_bandpass::KERNEL;
         (channels = 1, samples = 50, bands = 2, reach = 131),
         (channels = 1, samples = 4999, bands = 3, reach = 300),
     ),
-    // On average, filters are half as long as the longest one. Each tap, which belongs to a pair of samples, needs two
-    // additions and a product.
+    // On average, filters are half as long as the longest one. Each tap multiplies the sum of two samples and adds the
+    // product: two additions and a multiplication.
     work(
         flops = 3 * channels * samples * bands * reach / 2,
         bytes = 4 * channels * samples * (1 + bands)

@@ -297,8 +297,8 @@ impl Rewriter<'_> {
         name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
     }
 
-    /// Replaces `extern __shared__` arrays in a part of the source by pointers to the block's shared memory. On the host, these arrays
-    /// themselves have no memory.
+    /// Replaces `extern __shared__` arrays in a part of the source by pointers to the block's shared memory, because on
+    /// the host nothing allocates memory for such arrays.
     fn dynamic_shared(&self, edits: &mut Edits, part: &Range<usize>) -> Result<(), CodegenError> {
         for array in self.scan.dynamic_shared() {
             if !part.contains(&array.range.start) || self.is_dropped(array.range.start) {

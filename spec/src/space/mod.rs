@@ -76,8 +76,8 @@ impl SearchSpace {
         SearchSpace::build_or_sample(spec, problem, limits, max_configs, budget, size)
     }
 
-    /// Like [`Self::build_at_most`], with a budget for the construction. If the construction exceeds the budget, the
-    /// space is a sample, for which there is a separate budget.
+    /// Like [`Self::build_at_most`], but `budget` limits the work of the construction. If the construction exceeds it,
+    /// the space is a random sample, and `size` limits the work of drawing this sample.
     pub(crate) fn build_or_sample(
         spec: &KernelSpec,
         problem: &Problem,

@@ -94,8 +94,8 @@ impl WatchVerdict {
 /// The times of the saved and the current kernel, measured in the same session.
 #[derive(Clone, Debug, Serialize)]
 pub struct Compared {
-    /// The current time divided by the saved kernel's time, in the median process. Above 1, the current kernel is
-    /// slower.
+    /// The current kernel's time divided by the saved kernel's time, in the median process. Above 1, the current kernel
+    /// is slower.
     pub ratio: Option<f64>,
     /// The 95 % interval of the ratio; `None` if too few processes ran.
     pub interval: Option<Interval>,

@@ -59,8 +59,8 @@ pub(super) struct CommonPart<'a> {
 }
 
 impl CommonParts {
-    /// The object to link with the translation unit of a request, which must then be compiled with [`KERNEL_PART`].
-    /// `None` if the translation unit must be compiled as a whole. This is the case if a unit of its kind has no
+    /// The object to link with the translation unit of a request. If there is one, that unit must be compiled with
+    /// [`KERNEL_PART`]. `None` if the translation unit must be compiled as a whole. This is the case if a unit of its kind has no
     /// common part, if its headers are from a version of Kiln without common parts, or if the compiler rejects the
     /// common part.
     ///

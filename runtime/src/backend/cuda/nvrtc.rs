@@ -173,7 +173,8 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The folders that may contain libraries, below a toolkit, a virtual environment, or the folder of a wheel.
+/// The folders below `root` that may contain libraries. `root` is a toolkit, a virtual environment, or the folder of a
+/// wheel.
 fn library_folders(root: &Path) -> Vec<PathBuf> {
     let mut packages = vec![root.join("nvidia")];
     packages.extend(

@@ -95,7 +95,8 @@ impl Script {
     }
 }
 
-/// The time of one launch before noise, which is the sum of the base times multiplied by all factors that apply.
+/// The time of one launch without noise: the base times are added, and the sum is multiplied by every factor that
+/// applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Time {
