@@ -57,7 +57,7 @@ fn an_unmodified_kernel_that_reads_macros_compiles() {
 }
 
 #[test]
-fn helpers_structs_tables_and_templates_compile_in_both_copies() {
+fn helpers_structs_tables_and_templates_compile() {
     let source = r#"
         #pragma once
         #ifndef WIDTH
@@ -94,7 +94,7 @@ fn helpers_structs_tables_and_templates_compile_in_both_copies() {
 }
 
 #[test]
-fn functions_of_one_name_in_both_copies_are_told_apart_also_by_arguments_of_global_types() {
+fn functions_and_operators_of_the_author_take_arguments_of_global_types() {
     let source = r#"
         __device__ float4 twice(float4 v) { return make_float4(v.x * 2, v.y * 2, v.z * 2, v.w * 2); }
         __device__ float4 operator+(float4 a, float4 b) { return make_float4(a.x + b.x, a.y, a.z, a.w); }
@@ -105,7 +105,7 @@ fn functions_of_one_name_in_both_copies_are_told_apart_also_by_arguments_of_glob
 }
 
 #[test]
-fn a_header_that_is_included_again_under_a_condition_does_not_bring_the_copies_together() {
+fn a_header_may_be_included_again_under_a_condition() {
     let source = r#"
         #include <cuda_runtime.h>
         #if N > 1

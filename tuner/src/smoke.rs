@@ -110,12 +110,21 @@ impl Smoke<'_> {
         if let Err(error) = row.plan.check(&self.session.info().limits) {
             return Err(Trouble::NotRun(format!("{error} on this device")));
         }
-        let which = if resolved.is_baseline {
-            Which::Baseline
+        let (problem, limits) = (&resolved.problem, Some(&self.session.info().limits));
+        let (which, valid) = if resolved.is_baseline {
+            let valid = kernel.spec.check_baseline(problem, limits);
+            (Which::Baseline, valid)
         } else {
-            Which::Config(&resolved.config)
+            let config = &resolved.config;
+            let valid = kernel.spec.check_config(config, problem, limits);
+            (Which::Config(config), valid)
         };
-        self.launch(kernel, which, &resolved.problem, Some(row))
+        if let Err(error) = valid {
+            return Err(Trouble::NotRun(format!(
+                "{error}; no launch on this device uses it"
+            )));
+        }
+        self.launch(kernel, which, problem, Some(row))
     }
 
     /// Compiles a candidate, and verifies it on small problems with the same element types. The problem itself is

@@ -225,10 +225,10 @@ fn dynamic_shared_memory_is_the_launchs() {
 }
 
 #[test]
-fn macros_that_the_source_changes_read_the_same_in_both_copies() {
+fn macros_that_the_source_changes_have_the_same_values_in_both_entries() {
     let source = r#"
         #ifdef SEEN
-        #error "the second copy must not see the first one's macros"
+        #error "a macro of the source must not be defined before it"
         #endif
         #define SEEN 1
         #define STEP 1

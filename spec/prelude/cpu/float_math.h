@@ -200,7 +200,6 @@ KILN_INLINE float normcdff(float x) {
 }
 
 KILN_CPU_C_INLINE float rsqrtf(float x) noexcept { return 1.0f / __builtin_sqrtf(x); }
-KILN_INLINE float rsqrt(float x) { return rsqrtf(x); }
 
 }  // extern "C"
 

@@ -51,7 +51,6 @@ pub struct TaskRuling {
 /// # Errors
 /// If the baseline fails, the device is lost or a record cannot be stored.
 pub fn decide(
-    context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
     baseline: &Compiled,
     slice: Slice,
@@ -61,7 +60,7 @@ pub fn decide(
             break;
         };
         // This comes after the checks of the finalists, because a config that failed a check loses its earlier proof.
-        let standing = standing(context, evaluator)?;
+        let standing = standing(evaluator)?;
         if let Some(winner) = &standing {
             let is_finalist = winner.config == contender.config.to_string();
             // A finalist that did not race against the proven winner may be slower than that winner, although it is
@@ -73,7 +72,7 @@ pub fn decide(
                 });
             }
         }
-        match confirm(context, evaluator, baseline, &finalist, &contender, slice)? {
+        match confirm(evaluator, baseline, &finalist, &contender, slice)? {
             Ok(ruling) => return Ok(ruling.or_standing(standing)),
             Err(outcome) => evaluator.disown(&contender, outcome)?,
         }
@@ -86,7 +85,7 @@ pub fn decide(
     };
     let kept = kept(evaluator, baseline, reason, None);
     Ok(TaskRuling {
-        winner: standing(context, evaluator)?.unwrap_or(kept),
+        winner: standing(evaluator)?.unwrap_or(kept),
         settled: true,
     })
 }
@@ -199,19 +198,16 @@ fn soak(
 /// The winner that was proven earlier, in this run or in an earlier run. Returns `None` if its config has failed since,
 /// or if its outputs were verified with weaker evidence than this run has. The proof uses data of its own, so it stays
 /// valid if the config later loses a race or if there is no time for a race.
-pub(super) fn standing(
-    context: &RunContext<'_>,
-    evaluator: &Evaluator<'_>,
-) -> Result<Option<Winner>, EvaluateError> {
-    let key = evaluator.task.key.hash();
-    let Some(winner) = context.cache.winner(key)? else {
+pub(super) fn standing(evaluator: &Evaluator<'_>) -> Result<Option<Winner>, EvaluateError> {
+    let (key, cache) = (evaluator.task.key.hash(), evaluator.context.cache);
+    let Some(winner) = cache.winner(key)? else {
         return Ok(None);
     };
     let id = TrialId {
         key,
         config: winner.config.clone(),
     };
-    let sound = context.cache.trial(&id)?;
+    let sound = cache.trial(&id)?;
     let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
     let proven = matches!(winner.verdict, Verdict::Proven { .. });
     let verified = winner.grade.is_as_strong_as(evaluator.trials.grade);
@@ -220,13 +216,13 @@ pub(super) fn standing(
 
 /// Confirms a finalist on new data. The inner error is the outcome of a finalist that fails during confirmation.
 fn confirm(
-    context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
     baseline: &Compiled,
     finalist: &Finalist,
     contender: &Contender,
     slice: Slice,
 ) -> Result<Result<TaskRuling, Outcome>, EvaluateError> {
+    let context = evaluator.context;
     let id = TrialId {
         key: evaluator.task.key.hash(),
         config: contender.config.to_string(),
@@ -243,7 +239,7 @@ fn confirm(
     context
         .reporter
         .stage(Stage::Confirm, u64::from(settings.most_processes));
-    run_processes(context, evaluator, &mut test, &series, |process, record| {
+    run_processes(evaluator, &mut test, &series, |process, record| {
         process_record(
             &id,
             series.number,
@@ -302,12 +298,12 @@ fn settings(context: &RunContext<'_>, finalist: &Finalist, slice: Slice) -> Conf
 
 /// Runs the processes of a confirmation that are still missing from its series, and stores each one.
 fn run_processes(
-    context: &RunContext<'_>,
     evaluator: &mut Evaluator<'_>,
     test: &mut ClaimTest,
     series: &Series,
     entry: impl Fn(u32, &ProcessRecord) -> ConfirmProcess,
 ) -> Result<(), EvaluateError> {
+    let context = evaluator.context;
     let mut stored = Ok(());
     let mut process = series.processes;
     let mut clocks_told = Vec::new();
@@ -321,7 +317,7 @@ fn run_processes(
         }
     });
     stored?;
-    say_clocks(context, evaluator, clocks_told);
+    say_clocks(evaluator, clocks_told);
     Ok(())
 }
 
@@ -342,14 +338,14 @@ fn recorded(evidence: &TestStatistics) -> Option<record::Confirm> {
 
 /// Prints a notice if the device ran at different clock frequencies during the confirmation. The ratios remain valid,
 /// because the samples of both sides alternate, but the printed times may be from either frequency.
-fn say_clocks(context: &RunContext<'_>, evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
+fn say_clocks(evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
     let ends = told_khz.iter().min().zip(told_khz.iter().max());
     let Some((&slowest, &fastest)) =
         ends.filter(|(slowest, fastest)| **fastest > **slowest / 100 * 105)
     else {
         return;
     };
-    context.reporter.notice(&format!(
+    evaluator.context.reporter.notice(&format!(
         "{}: the device's clock was {} to {} MHz while the finalist was confirmed: times are of either, ratios of both alike",
         evaluator.task.name(),
         slowest / 1000,
@@ -403,7 +399,7 @@ fn kept(
     Winner {
         kernel: spec.name.clone(),
         problem: task.problem.to_string(),
-        device: evaluator.trials.device.clone(),
+        device: evaluator.context.info.key.clone(),
         key: task.key.hash(),
         config: baseline.arm.config.to_string(),
         baseline: if spec.baseline_is_another_entry() {

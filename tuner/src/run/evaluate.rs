@@ -9,7 +9,7 @@ use kiln_spec::{Backend, Config};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::progress::{Reporter, Stage};
+use crate::progress::Stage;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::trials::{EvaluateError, TaskTrials, cost_of};
@@ -17,7 +17,7 @@ use crate::task::Task;
 use kiln_lab::NotChecked;
 use kiln_lab::WorkerLab;
 use kiln_lab::candidate::outcome::of_worker_error;
-use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::check::Checker;
 use kiln_lab::peaks;
 use kiln_lab::verify::{Case, KeptWorker, Proof, Verifier};
@@ -56,10 +56,10 @@ pub struct Evaluated {
 
 /// Evaluates the configs of one task.
 pub struct Evaluator<'a> {
+    /// The data that all tasks share.
+    pub context: &'a RunContext<'a>,
     /// The task (a kernel and a problem).
     pub task: &'a Task<'a>,
-    /// The workshop that compiles candidates.
-    pub workshop: &'a Workshop<'a>,
     /// The verifier of candidates.
     pub verifier: Verifier<'a>,
     /// The cases on which every config is verified.
@@ -71,10 +71,6 @@ pub struct Evaluator<'a> {
     pub kept: Option<KeptWorker>,
     /// The stored trials of the task.
     pub trials: TaskTrials<'a>,
-    /// The pool of compile threads.
-    pub pool: &'a rayon::ThreadPool,
-    /// Receives the progress messages.
-    pub reporter: &'a dyn Reporter,
     /// The roofline of the device, and the least work of a launch. A time that is shorter than they allow is a
     /// measurement error.
     pub bound: (Roofline, LeastWork),
@@ -98,7 +94,7 @@ impl<'a> Evaluator<'a> {
     /// Creates an evaluator without trials. `cases` contains the cases on which every config is verified, and the cases
     /// on which only finalists are verified.
     pub fn new(
-        context: &RunContext<'a>,
+        context: &'a RunContext<'a>,
         task: &'a Task<'a>,
         verifier: Verifier<'a>,
         cases: (&'a [Case], &'a [Case]),
@@ -113,15 +109,13 @@ impl<'a> Evaluator<'a> {
         };
         let trials = TaskTrials::new(context, task, verifier.expected.grade());
         Evaluator {
+            context,
             task,
-            workshop: context.workshop,
             verifier,
             cases: cases.0,
             final_cases: cases.1,
             kept: (!on_the_host).then(KeptWorker::default),
             trials,
-            pool: context.pool,
-            reporter: context.reporter,
             bound: (peaks::roofline(info), peaks::beyond_the_cache(info, work)),
             lab,
             tournament: Tournament::new(ArmId(0), RaceSettings::new(resolution)),
@@ -189,19 +183,24 @@ impl Evaluator<'_> {
 
     fn compile_all(&mut self, configs: &[Config]) -> Vec<Result<Compiled, Outcome>> {
         let start = Instant::now();
-        self.reporter.stage(Stage::Compile, configs.len() as u64);
+        self.context
+            .reporter
+            .stage(Stage::Compile, configs.len() as u64);
         let make = |config: &Config| {
             let which = Which::Config(config);
-            let made = self.workshop.make(
+            let made = self.context.workshop.make(
                 self.task.kernel,
                 which,
                 self.task.problem,
                 BuildKind::Release,
             );
-            self.reporter.step();
+            self.context.reporter.step();
             made
         };
-        let made = self.pool.install(|| configs.par_iter().map(make).collect());
+        let made = self
+            .context
+            .pool
+            .install(|| configs.par_iter().map(make).collect());
         self.spent.compile_ns += nanoseconds(start.elapsed());
         made
     }
@@ -247,7 +246,9 @@ impl Evaluator<'_> {
         compiled: Compiled,
         attempt: u32,
     ) -> Result<Contender, (Outcome, u64)> {
-        self.reporter.stage(Stage::Verify, self.cases.len() as u64);
+        self.context
+            .reporter
+            .stage(Stage::Verify, self.cases.len() as u64);
         let start = Instant::now();
         let verified = self.verify(&compiled.arm, self.cases);
         let verified = verified.map_err(|error| self.explained(config, of_worker_error(&error)));
@@ -279,7 +280,8 @@ impl Evaluator<'_> {
         if self.final_cases.is_empty() {
             return None;
         }
-        self.reporter
+        self.context
+            .reporter
             .stage(Stage::Verify, self.final_cases.len() as u64);
         let start = Instant::now();
         let verified = self
@@ -307,7 +309,9 @@ impl Evaluator<'_> {
         if contenders.is_empty() {
             return Ok(Vec::new());
         }
-        self.reporter.stage(Stage::Race, contenders.len() as u64);
+        self.context
+            .reporter
+            .stage(Stage::Race, contenders.len() as u64);
         if let Some(kept) = &mut self.kept {
             // No other process may use the device during timing.
             kept.end();

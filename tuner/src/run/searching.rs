@@ -65,14 +65,13 @@ impl From<kiln_cache::CacheError> for SearchFailure {
 /// Runs the strategy until `most` configs are tried, nothing is left to try, or the time ends. Returns whether the
 /// search is complete.
 pub(crate) fn search(
-    context: &RunContext<'_>,
-    task: &Task<'_>,
-    space: &SearchSpace,
     evaluator: &mut Evaluator<'_>,
+    space: &SearchSpace,
     slice: Slice,
     most: usize,
     report: &mut TaskReport,
 ) -> Result<bool, SearchFailure> {
+    let (context, task) = (evaluator.context, evaluator.task);
     let view = KernelSpace::new(space);
     let choosing = Instant::now();
     let guide = guide(context, task, space, report)?;
@@ -93,7 +92,7 @@ pub(crate) fn search(
     let batch = (context.pool.current_num_threads() * 2).max(least);
     while tried < most {
         if !slice.may_search() {
-            recall(context, task, evaluator, slice)?;
+            recall(evaluator, slice)?;
             return Ok(false);
         }
         let choosing = Instant::now();
@@ -127,11 +126,11 @@ pub(crate) fn search(
         context.reporter.tried(tried as u64, best(evaluator));
         if told.len() < asked.len() {
             // The time ended before all configs of the batch were evaluated.
-            recall(context, task, evaluator, slice)?;
+            recall(evaluator, slice)?;
             return Ok(false);
         }
     }
-    recall(context, task, evaluator, slice)?;
+    recall(evaluator, slice)?;
     Ok(true)
 }
 
@@ -248,20 +247,17 @@ fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strate
 
 /// Races the best configs of earlier turns and runs again, so the play-off compares all configs that were ever
 /// measured. The proven config comes first, because only a config that raced against it can replace it.
-fn recall(
-    context: &RunContext<'_>,
-    task: &Task<'_>,
-    evaluator: &mut Evaluator<'_>,
-    slice: Slice,
-) -> Result<(), SearchFailure> {
-    let mut measured: Vec<(u64, String)> = context
+fn recall(evaluator: &mut Evaluator<'_>, slice: Slice) -> Result<(), SearchFailure> {
+    let task = evaluator.task;
+    let mut measured: Vec<(u64, String)> = evaluator
+        .context
         .cache
         .trials(task.key.hash())?
         .into_iter()
         .filter_map(|trial| Some((trial.outcome.summary()?.ratio_ppm?, trial.config)))
         .collect();
     measured.sort();
-    let proven = standing(context, evaluator)?.map(|winner| winner.config);
+    let proven = standing(evaluator)?.map(|winner| winner.config);
     let others = measured.into_iter().map(|(_, config)| config);
     let others = others.filter(|config| proven.as_ref() != Some(config));
     let parsed = proven

@@ -1,12 +1,10 @@
 //! The stored trials of one task.
 
 use kiln_cache::record::ReferenceGrade;
-use kiln_cache::{Begin, Cache, CacheError, Outcome, Trial, TrialId};
+use kiln_cache::{Begin, CacheError, Outcome, Trial, TrialId};
 use kiln_measure::Fault;
-use kiln_spec::{Config, DeviceKey};
+use kiln_spec::Config;
 
-use crate::progress::Reporter;
-use crate::run::clock::RunClock;
 use crate::run::context::RunContext;
 use crate::task::Task;
 
@@ -23,12 +21,8 @@ pub enum EvaluateError {
 
 /// Reads and stores the trials of one task.
 pub struct TaskTrials<'a> {
+    context: &'a RunContext<'a>,
     task: &'a Task<'a>,
-    cache: &'a Cache,
-    reporter: &'a dyn Reporter,
-    clock: &'a RunClock,
-    /// The key of the device.
-    pub device: &'a DeviceKey,
     /// How strong the evidence is that the outputs are right.
     pub grade: ReferenceGrade,
 }
@@ -36,16 +30,13 @@ pub struct TaskTrials<'a> {
 impl<'a> TaskTrials<'a> {
     /// The trials of a task in a run whose outputs are verified as `grade` says.
     pub fn new(
-        context: &RunContext<'a>,
+        context: &'a RunContext<'a>,
         task: &'a Task<'a>,
         grade: ReferenceGrade,
     ) -> TaskTrials<'a> {
         TaskTrials {
+            context,
             task,
-            cache: context.cache,
-            reporter: context.reporter,
-            clock: context.clock,
-            device: &context.info.key,
             grade,
         }
     }
@@ -63,7 +54,7 @@ impl<'a> TaskTrials<'a> {
     /// # Errors
     /// If the cache cannot be read.
     pub fn cost(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
-        let trial = self.cache.trial(&self.id(config))?;
+        let trial = self.context.cache.trial(&self.id(config))?;
         let trial = trial.filter(|trial| trial.stands_for(self.grade));
         Ok(trial.map(|trial| cost_of(&trial.outcome)))
     }
@@ -73,7 +64,7 @@ impl<'a> TaskTrials<'a> {
     /// # Errors
     /// If the cache cannot be read.
     pub fn next_attempt(&self, config: &Config) -> Result<u32, CacheError> {
-        self.cache.next_attempt(&self.id(config))
+        self.context.cache.next_attempt(&self.id(config))
     }
 
     /// Records that a config is about to be launched.
@@ -81,7 +72,7 @@ impl<'a> TaskTrials<'a> {
     /// # Errors
     /// If the cache cannot be written.
     pub fn begin(&self, config: &Config) -> Result<Begin, CacheError> {
-        self.cache.begin(&self.id(config))
+        self.context.cache.begin(&self.id(config))
     }
 
     /// Records that the launch of a config does not count.
@@ -89,7 +80,7 @@ impl<'a> TaskTrials<'a> {
     /// # Errors
     /// If the cache cannot be written.
     pub fn cancel(&self, config: &Config) -> Result<(), CacheError> {
-        self.cache.cancel(&self.id(config))
+        self.context.cache.cancel(&self.id(config))
     }
 
     /// Stores the outcome of a config and then reports it. The times are those of compiling, verifying and measuring.
@@ -110,11 +101,11 @@ impl<'a> TaskTrials<'a> {
         }
         let (kernel, problem) = (&self.task.kernel.spec.name, self.task.problem);
         let line = format!("{kernel} ({problem}) {config}: {outcome}");
-        self.cache.finish(Trial {
+        self.context.cache.finish(Trial {
             kernel: kernel.clone(),
             problem: problem.to_string(),
             config: config.to_string(),
-            device: self.device.clone(),
+            device: self.context.info.key.clone(),
             key: self.task.key.hash(),
             outcome,
             compile_ns,
@@ -122,9 +113,9 @@ impl<'a> TaskTrials<'a> {
             measure_ns,
             attempt,
             grade: self.grade,
-            place: Some(self.clock.place()),
+            place: Some(self.context.clock.place()),
         })?;
-        self.reporter.trial(&line);
+        self.context.reporter.trial(&line);
         Ok(())
     }
 }

@@ -141,7 +141,7 @@ fn search_and_decide(
     let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker);
     let confirm_time = confirm_time(evaluator.lab.baseline_ns(), context.claims.next());
     let slice = share.slice().keep_for_confirming(confirm_time);
-    let ruling = search_with(context, &space, &mut evaluator, &baseline, slice, report)?;
+    let ruling = search_with(&space, &mut evaluator, &baseline, slice, report)?;
     *launches = evaluator.lab.launches();
     let Some((complete, ruling)) = ruling else {
         report.state = TaskState::NotSearched;
@@ -158,24 +158,23 @@ fn search_and_decide(
 /// Searches, and then decides between the best config and the baseline. Returns whether the search is complete, and the
 /// decision. Returns `None` if no config could be tried in the available time, so no decision is possible.
 fn search_with(
-    context: &RunContext<'_>,
     space: &SearchSpace,
     evaluator: &mut Evaluator<'_>,
     baseline: &Compiled,
     slice: Slice,
     report: &mut TaskReport,
 ) -> Result<Option<(bool, TaskRuling)>, SearchFailure> {
-    let task = evaluator.task;
+    let (context, task) = (evaluator.context, evaluator.task);
     let trials = context.options.trials.unwrap_or(usize::MAX);
     let trials = trials.min(space.len());
-    let complete = searching::search(context, task, space, evaluator, slice, trials, report);
+    let complete = searching::search(evaluator, space, slice, trials, report);
     report.spent = evaluator.spent;
     let complete = complete?;
     if !complete && context.cache.trials(task.key.hash())?.is_empty() {
         return Ok(None);
     }
     let deciding = Instant::now();
-    let ruling = decide::decide(context, evaluator, baseline, slice);
+    let ruling = decide::decide(evaluator, baseline, slice);
     report.spent.confirm_ns = nanoseconds(deciding.elapsed());
     Ok(Some((complete, ruling?)))
 }
