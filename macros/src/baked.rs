@@ -65,31 +65,10 @@ pub(crate) fn load(
     let mut baked = BakedRows::default();
     let kernel = &spec.name;
     let index_path = site.tuned.join(INDEX_FILE);
-    // A missing index is not an error, because a package must build before `tune init` writes the index. Cargo cannot
-    // watch a file that does not exist. Therefore `tune` marks the declaring file as changed when it writes the first
-    // index. If git restores the index instead, nothing marks the declaring file, so the warning says that cargo does
-    // not notice.
     if is_absent(&index_path) {
-        let index = site.shown(&index_path);
-        baked.warnings.push(match lost_table(site, kernel) {
-            Some(lost) => BuildWarning::Unused(format!(
-                "kernel `{kernel}` is not baked: {} is there, but there is no {index}\n\
-                 help: run `tune init`, which lists every table of the folder; or restore the index, and change the date \
-                 of the file that declares the kernel (`touch`), because cargo does not notice when the index appears",
-                site.shown(&lost)
-            )),
-            None if site.tuned_is_given => BuildWarning::Untuned(format!(
-                "kernel `{kernel}` is not baked: {TUNED_VARIABLE} is set, and there is no {index}; the program launches its \
-                 baseline\nhelp: set {TUNED_VARIABLE} to the folder that `tune run` prints, or unset it to use the tables of \
-                 the package"
-            )),
-            None => BuildWarning::Untuned(format!(
-                "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline, and cargo does not \
-                 notice when the file appears\n\
-                 help: run `tune init` in this package, and commit what it writes; a `build.rs` that prints \
-                 `cargo::rerun-if-changed=tuned` makes cargo notice a restored or pulled index"
-            )),
-        });
+        baked
+            .warnings
+            .push(without_index(site, kernel, &index_path));
         return Ok(baked);
     }
     let index = read_index(site, &index_path)?;
@@ -139,6 +118,34 @@ pub(crate) fn load(
             file,
             error: Box::new(error),
         }),
+    }
+}
+
+/// The warning that no kernel of the package has rows, because the index does not exist.
+fn without_index(site: &DeclarationSite, kernel: &str, index_path: &Path) -> BuildWarning {
+    // A missing index is not an error, because a package must build before `tune init` writes the index. Cargo cannot
+    // watch a file that does not exist. Therefore `tune` marks the declaring file as changed when it writes the first
+    // index. If git restores the index instead, nothing marks the declaring file, so the warning says that cargo does
+    // not notice.
+    let index = site.shown(index_path);
+    match lost_table(site, kernel) {
+        Some(lost) => BuildWarning::Unused(format!(
+            "kernel `{kernel}` is not baked: {} is there, but there is no {index}\n\
+             help: run `tune init`, which lists every table of the folder; or restore the index, and change the date \
+             of the file that declares the kernel (`touch`), because cargo does not notice when the index appears",
+            site.shown(&lost)
+        )),
+        None if site.tuned_is_given => BuildWarning::Untuned(format!(
+            "kernel `{kernel}` is not baked: {TUNED_VARIABLE} is set, and there is no {index}; the program launches its \
+             baseline\nhelp: set {TUNED_VARIABLE} to the folder that `tune run` prints, or unset it to use the tables of \
+             the package"
+        )),
+        None => BuildWarning::Untuned(format!(
+            "kernel `{kernel}` is not baked, there is no {index}: the program launches its baseline, and cargo does not \
+             notice when the file appears\n\
+             help: run `tune init` in this package, and commit what it writes; a `build.rs` that prints \
+             `cargo::rerun-if-changed=tuned` makes cargo notice a restored or pulled index"
+        )),
     }
 }
 

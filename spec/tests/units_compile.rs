@@ -292,8 +292,7 @@ fn the_receipt_entry_adds_no_instruction_to_a_kernel_without_barriers() {
 
 #[test]
 fn the_receipt_entry_adds_no_instruction_to_a_kernel_that_calls_functions() {
-    // A `static` function is an exception: compilers inline it more readily if only one function calls it.
-    let source = "__device__ float part(const float* a, int from, int n) {\n\
+    let source = "static __device__ float part(const float* a, int from, int n) {\n\
                   float sum = 0.0f;\n  for (int i = from; i < n; i += 64) sum += a[i] / (1.0f + a[i] * a[i]);\n\
                   for (int i = from; i < n; i += 32) sum *= 1.0f + a[i] / (2.0f + sum * a[i]);\n  return sum;\n}\n\
                   __global__ void sums(const float* a, float* c, int n) {\n\

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::code::{Code, File, Op, Room, Special, Together, Value};
-use super::module::Sources;
 use super::regs::{LANES, Regs};
+use super::sources::Sources;
 use crate::{Class, Fault, FaultKind, InstructionInfo, Launch, Place, SourceLine};
 
 /// Maximum number of threads of a block.

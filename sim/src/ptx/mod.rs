@@ -24,6 +24,7 @@ mod proxy;
 mod regs;
 mod rounding;
 mod shared;
+mod sources;
 mod space;
 mod syntax;
 mod types;

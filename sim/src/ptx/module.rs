@@ -1,6 +1,5 @@
 //! Modules, and the variables of loaded modules.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::ParseError;
@@ -8,6 +7,7 @@ use super::code::Code;
 use super::kernel::{Entry, Kernel};
 use super::lower::lower;
 use super::parser::parse;
+use super::sources::Sources;
 use super::syntax::{Init, Space};
 use crate::launch::MAX_INSTRUCTIONS;
 use crate::{FaultKind, Memory};
@@ -21,13 +21,6 @@ pub struct Module {
     kernels: Vec<Arc<Code>>,
     variables: Arc<[Variable]>,
     sources: Arc<Sources>,
-}
-
-/// The lines of the text of a module, and the file names in its `.file` directives.
-#[derive(Debug)]
-pub(super) struct Sources {
-    pub lines: Vec<String>,
-    pub files: BTreeMap<u32, String>,
 }
 
 #[derive(Debug)]

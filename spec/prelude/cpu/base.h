@@ -101,7 +101,7 @@ typedef unsigned long ulong;
 #endif
 #define __shared__ static __attribute__((aligned(KILN_CPU_SHARED_ALIGN)))
 // The executor knows a variable of a function by its name, and a shared variable outside a function by its section.
-#define KILN_CPU_AT_FILE_SCOPE __attribute__((section(".bss.kiln_shared")))
+#define KILN_CPU_AT_FILE_SCOPE __attribute__((section(".kiln_shared")))
 // A section of its own tells the executor that such a variable is never written, other than a
 // __device__ variable, which would differ between the copies of the object. The counter keeps const
 // and plain ones apart, which may not share a section.

@@ -231,7 +231,7 @@ pub fn instructions(object: &Path, wanted: impl Fn(&str) -> bool) -> Vec<Vec<Str
 /// Whether a line is only padding for alignment, or not an instruction.
 fn is_padding(line: &str) -> bool {
     let heading = line.starts_with("Disassembly");
-    heading || line.contains("nop") || line.trim() == "xchg %ax,%ax"
+    heading || line.contains("nop") || line.split_whitespace().eq(["xchg", "%ax,%ax"])
 }
 
 /// The instruction without comments, jump targets, and offsets from the instruction pointer.

@@ -406,16 +406,9 @@ impl Evaluator<'_> {
         configs: &[Config],
         until: Option<Instant>,
     ) -> Result<(), EvaluateError> {
-        let known = |this: &Self, config: &Config| {
-            this.contenders
-                .iter()
-                .any(|contender| contender.config == *config)
-        };
-        let missing: Vec<Config> = configs
-            .iter()
-            .filter(|config| !known(self, config))
-            .cloned()
-            .collect();
+        let raced = |config: &Config| self.contenders.iter().any(|one| one.config == *config);
+        let missing = configs.iter().filter(|config| !raced(config));
+        let missing: Vec<Config> = missing.cloned().collect();
         let made = self.compile_all(&missing);
         for (config, made) in missing.iter().zip(made) {
             // The first config races even after the time limit. If it is the proven config, no other config can replace

@@ -6,7 +6,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind};
 use thiserror::Error;
 
 /// The section of `__shared__` variables outside functions.
-const FILE_SHARED: &str = ".bss.kiln_shared";
+const FILE_SHARED: &str = ".kiln_shared";
 
 /// The reason why an object cannot be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
