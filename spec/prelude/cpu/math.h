@@ -136,6 +136,9 @@ template <kiln_cpu_float T> KILN_INLINE bool isinf(T x) { return __builtin_isinf
 template <kiln_cpu_float T> KILN_INLINE bool isfinite(T x) { return __builtin_isfinite(x); }
 template <kiln_cpu_float T> KILN_INLINE bool signbit(T x) { return __builtin_signbit(x); }
 
+KILN_CPU_C_INLINE double nan(const char*) noexcept { return __builtin_nan(""); }
+KILN_CPU_C_INLINE float nanf(const char*) noexcept { return __builtin_nanf(""); }
+
 // glibc 2.42 declares rsqrt and rsqrtf with C linkage.
 KILN_CPU_OVERLOAD(float) rsqrt(T x) { return rsqrtf(x); }
 KILN_CPU_C_INLINE double rsqrt(double x) noexcept { return 1.0 / __builtin_sqrt(x); }

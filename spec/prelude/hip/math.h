@@ -124,6 +124,8 @@ KILN_INLINE long lroundf(float x) { return (long)__builtin_roundf(x); }
 KILN_INLINE long lround(double x) { return (long)__builtin_round(x); }
 KILN_INLINE float powif(float x, int n) { return kiln_math::pow(x, (float)n); }
 
+KILN_INLINE double nan(const char*) { return __builtin_nan(""); }
+KILN_INLINE float nanf(const char*) { return __builtin_nanf(""); }
 KILN_INLINE int abs(int x) { return x < 0 ? -x : x; }
 KILN_INLINE long abs(long x) { return x < 0 ? -x : x; }
 KILN_INLINE long long abs(long long x) { return x < 0 ? -x : x; }

@@ -49,6 +49,9 @@ pub(super) struct TargetRow {
     pub half_header: Option<&'static str>,
     /// The header of bfloat16; `None` if the prelude contains the type.
     pub bfloat16_header: Option<&'static str>,
+    /// The header of HIP's own names. Units include it if their source tests `__HIP_PLATFORM_AMD__`, because such a
+    /// source may rely on hipcc to include it.
+    pub hip_header: Option<&'static str>,
     /// The header of the SIMD intrinsics (`__vadd4` and similar); `None` if the compiler has them built in.
     pub simd_header: Option<&'static str>,
 }
@@ -67,6 +70,7 @@ impl Target {
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
+                hip_header: None,
                 simd_header: Some("portable/simd.h"),
             },
             Target::Cuda => &TargetRow {
@@ -80,6 +84,7 @@ impl Target {
                 pushes_macros: false,
                 half_header: Some("cuda_fp16.h"),
                 bfloat16_header: Some("cuda_bf16.h"),
+                hip_header: None,
                 simd_header: None,
             },
             Target::Hip => &TargetRow {
@@ -96,6 +101,7 @@ impl Target {
                 pushes_macros: true,
                 half_header: None,
                 bfloat16_header: None,
+                hip_header: Some("hip/hip_runtime.h"),
                 simd_header: Some("portable/simd.h"),
             },
         }

@@ -222,7 +222,9 @@ fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
         |word| matches!(word, "half" | "half2") || word.starts_with("__") && word.contains("half");
     let bfloat16: fn(&str) -> bool = |word| word.contains("bfloat16");
     let simd: fn(&str) -> bool = |word| word.starts_with("__v");
+    let is_for_amd = scan.is_tested("__HIP_PLATFORM_AMD__");
     let needed = [
+        row.hip_header.filter(|_| is_for_amd),
         row.simd_header.filter(|_| mentions(simd)),
         row.half_header.filter(|_| mentions(half)),
         row.bfloat16_header.filter(|_| mentions(bfloat16)),

@@ -267,6 +267,19 @@ fn headers_of_half_precision_types_are_included_where_they_are_mentioned() {
 }
 
 #[test]
+fn a_source_that_asks_for_amds_platform_gets_the_names_of_hip() {
+    let source =
+        "#if defined(__HIP_PLATFORM_AMD__)\n#define UP __shfl_up\n#endif\n__global__ void k() {}";
+    let has_header = |source: &str, target| {
+        let text = generate(source, "k", target).unwrap().text;
+        text.contains("#include <hip/hip_runtime.h>")
+    };
+    assert!(has_header(source, Target::Hip));
+    assert!(!has_header(source, Target::Cuda) && !has_header(source, Target::Cpu));
+    assert!(!has_header("__global__ void k() {}", Target::Hip));
+}
+
+#[test]
 fn dynamic_shared_memory_outside_a_function_is_refused_on_the_cpu() {
     let source = "extern __shared__ float s[];\n__global__ void k() {}";
     let error = generate(source, "k", Target::Cpu).unwrap_err();
