@@ -33,7 +33,7 @@ pub enum CacheError {
     },
     /// Anybody may write to the cache's folder. This is not allowed, because Kiln runs code from this folder.
     #[error(
-        "the cache folder {path} has mode {mode:o}: anybody may change it\nhelp: `chmod o-w {path}`"
+        "the cache folder {path} has mode {mode:o}: anybody may change it\nhelp: run `chmod o-w {path}`"
     )]
     WorldWritable {
         /// The folder.
@@ -73,7 +73,7 @@ pub enum CacheError {
         key: Hash,
     },
     /// The cache was opened only for reading, and the operation would have changed it.
-    #[error("the cache {path} was opened for reading alone")]
+    #[error("the cache {path} was opened read-only")]
     ReadOnly {
         /// The cache's folder.
         path: PathBuf,

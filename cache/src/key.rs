@@ -1,8 +1,8 @@
 //! Tuning keys. A tuning key has everything that a measurement depends on, as named fields and as a hash of these
 //! fields.
 //!
-//! Two keys match only if all their fields are equal. [`explain`] reports the fields that differ. Properties that
-//! distinguish devices of the same kind, such as a UUID, are not in a key. They are recorded with the run.
+//! Two keys match only if all their fields are equal. [`explain`] reports the fields that differ. A key does not
+//! contain properties that distinguish devices of the same kind, such as a UUID. They are recorded with the run.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ impl From<TuningKey> for Stored {
 
 /// The hash of a stored key differs from the hash of its fields.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("tuning key says hash {stored}, its fields give {computed}")]
+#[error("the tuning key says that its hash is {stored}, but the hash of its fields is {computed}")]
 struct WrongHash {
     /// The stored hash.
     stored: Hash,
@@ -199,8 +199,8 @@ fn device_fields(parts: &KeyParts<'_>) -> Vec<(String, String)> {
     ];
     // The exact size of the memory is left out, because it varies between devices of a kind and does not affect times.
     let limits = DeviceLimit::ALL.iter();
-    // Most devices use one warp for a matrix product. For them this limit is left out, so their keys are the same as
-    // before the limit existed.
+    // Most devices use one warp for a matrix product. For them this limit is left out, so that their keys did not
+    // change when the limit was added.
     let is_left_out = |limit: DeviceLimit| match limit {
         DeviceLimit::MemoryBytes => true,
         DeviceLimit::WarpsPerProduct => limit.of(parts.limits) == 1,

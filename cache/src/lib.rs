@@ -4,8 +4,8 @@
 //! and it is the authoritative record of a run. All reads go to the store, which is a sled database. A damaged store is
 //! rebuilt from the journal.
 //!
-//! The records contain no code, only integers, enums and names. A wrong record can therefore at worst make a kernel
-//! slow or be rejected with an error.
+//! The records contain no code, only integers, enums and names. The worst effects of a wrong record are therefore a
+//! slow kernel or an error.
 //!
 //! ```
 //! use kiln_cache::{Cache, OpenOptions};

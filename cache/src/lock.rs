@@ -53,7 +53,7 @@ impl CacheLock {
         let mut file = open(&folder.join(LOCK_FILE)).map_err(unusable)?;
         match file.try_lock() {
             Ok(()) => {
-                // The process id is only for messages, so a full disk is not an error here.
+                // A full disk is not an error here, because the process id in the file is only for messages.
                 let _ = sign(&mut file);
                 Ok(Some(CacheLock {
                     _file: file,

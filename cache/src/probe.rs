@@ -12,12 +12,12 @@ use std::time::{Duration, Instant};
 
 use crate::store::{SledStore, StoreError};
 
-/// A probe exits after this time, in case the process that started it has ended.
+/// Time after which a probe exits even if the process that started it has ended and cannot kill it.
 const LONGEST_PROBE: Duration = Duration::from_secs(120);
 /// Time between two checks of whether the child has ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Exit codes of a probe. They are not 1 or 101, because failing or panicking programs exit with these codes.
+/// Exit codes of a probe. They differ from 1 and 101, with which failing and panicking programs exit.
 const SOUND: i32 = 0;
 const DAMAGED: i32 = 40;
 const NEWER: i32 = 41;

@@ -14,7 +14,7 @@ pub(crate) fn rename(path: &Path, label: &str) -> io::Result<PathBuf> {
     Ok(target)
 }
 
-/// The name that [`rename`] uses next. Removes the oldest files if there are too many.
+/// Returns the name that [`rename`] uses next. Removes the oldest files that were set aside if there are too many.
 pub(crate) fn next_name(path: &Path, label: &str) -> io::Result<PathBuf> {
     let mut taken = numbered(path, label)?;
     taken.sort_unstable_by_key(|(number, _)| *number);

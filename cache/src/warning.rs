@@ -35,7 +35,8 @@ pub enum Warning {
         /// Number of entries in the new database.
         entries: u64,
     },
-    /// The database lacked the last records of the journal, for example after a kill. They were applied.
+    /// The database lacked the last records of the journal, for example because the process was killed. They were
+    /// applied.
     #[error("the database was {records} records behind the journal and caught up")]
     StoreBehind {
         /// Number of records that were applied.
@@ -50,7 +51,8 @@ pub enum Warning {
     },
     /// The database cannot be used. The store is in memory, and the journal is still written.
     #[error(
-        "the database cannot be used ({reason}); working from memory, nothing is lost\nhelp: `tune cache verify`"
+        "the database cannot be used ({reason}); working from memory, nothing is lost\n\
+         help: run `tune cache verify`"
     )]
     StoreUnavailable {
         /// Why the database cannot be used.
@@ -73,7 +75,8 @@ pub enum Warning {
     /// The journal ends before the last record that the database has applied, or is missing. It was rewritten from the
     /// database.
     #[error(
-        "the journal ends at record {found}, the database knows {expected}; the journal was written anew from the database"
+        "the journal ends at record {found}, but the database contains records up to {expected}; the journal was \
+         written anew from the database"
     )]
     JournalCutShort {
         /// Sequence number of the journal's last record.
@@ -91,15 +94,15 @@ pub enum Warning {
         bytes: u64,
     },
     /// Undamaged records have content that this version cannot read. They were skipped.
-    #[error(
-        "{records} records of the journal hold nothing that this version can read and were passed over"
-    )]
+    #[error("{records} records of the journal cannot be read by this version and were skipped")]
     Undecodable {
         /// Number of these records.
         records: u64,
     },
     /// The probe could not be run. The database was opened in this process, with a deadline.
-    #[error("the probe of the database could not be started ({reason}); it was opened without")]
+    #[error(
+        "the probe of the database could not be started ({reason}); the database was opened without it"
+    )]
     ProbeNotRun {
         /// Why the probe could not be run.
         reason: String,

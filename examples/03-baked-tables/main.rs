@@ -41,8 +41,8 @@
 //! y[0] is 1.5
 //! ```
 //!
-//! Without `KILN_TUNED`, a build reads the package's own folder `tuned/`. That folder is committed, and contains the
-//! rows for the devices that you deploy to.
+//! Without `KILN_TUNED`, a build reads only the package's own folder `tuned/`. That folder is committed, and contains
+//! the rows for the devices that you deploy to.
 #![forbid(unsafe_code)]
 
 use std::error::Error;

@@ -12,7 +12,7 @@
 //! n=127,classes=1: right, max error … of its bound
 //! n=256,classes=1: right, max error … of its bound
 //! n=10000,classes=100: right, max error … of its bound
-//! against a reference that is 0.1 % larger: p[…] is …, it should be …: error …, bound …
+//! against a reference that is 0.1 % larger: p[…] is …, but should be …: error …, bound …
 //! ```
 //!
 //! `tune` does all of this with each config before it times the config. The macro generates the smoke test next to the

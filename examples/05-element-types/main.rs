@@ -12,7 +12,7 @@
 //! T=f16,n=1000000: baseline: nothing is baked for this kernel
 //! T=bf16,n=1000000: baseline: nothing is baked for this kernel
 //! a view from element 1: kernel `scale`: `x` at address … is not aligned to 8 bytes, which the config's vector loads need
-//! help: pass a whole buffer, or a view that starts at a multiple
+//! help: pass a whole buffer, or a view that starts at a multiple of 8 bytes
 //! a view from element 2: [1.5, 2.0, 2.5]
 //! ```
 #![forbid(unsafe_code)]
@@ -47,7 +47,8 @@ unsafe extern "C" {
         n: u32,
         // `factor` is not a problem size. Verification, timing and smoke tests use this value.
         #[value(0.5)] factor: f32,
-        // The address of a config's widest load must be a multiple of the load's size.
+        // The kernel loads `VECTOR_WIDTH` elements at once, so the slice must be aligned to that many elements. Every
+        // launch checks this.
         #[len(n)]
         #[align(VECTOR_WIDTH)]
         x: &[T],

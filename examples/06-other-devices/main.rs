@@ -15,10 +15,10 @@
 //!   receipt block [256, 1, 1], 16384 threads: as intended
 //!   output  as the baseline's
 //! if row 0 was launched where row 1 was meant: the receipt is not that of the intended launch
-//!   symbol hash: expected …, the device reports …
-//!   config hash: expected …, the device reports …
-//!   block: expected (256,1,1), the device reports (384,1,1)
-//!   threads: expected 16384, the device reports 24576
+//!   symbol hash: expected …, but the device reports …
+//!   config hash: expected …, but the device reports …
+//!   block: expected (256,1,1), but the device reports (384,1,1)
+//!   threads: expected 16384, but the device reports 24576
 //! ```
 //!
 //! The rows are in `examples/tuned/row_norms.toml`. They exist only for this example and were never measured, so their

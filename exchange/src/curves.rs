@@ -17,7 +17,7 @@ pub enum CurvesError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// The text has another schema.
-    #[error("its schema is `{found}`, this version reads `{SCHEMA}`")]
+    #[error("its schema is `{found}`, but this version reads `{SCHEMA}`")]
     Schema {
         /// The schema in the text.
         found: String,

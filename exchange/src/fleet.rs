@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct PlanStatus {
     /// Identity of the plan.
     pub plan: String,
-    /// The name, in `allowed_signers`, of the person who signed this plan and the plans of which it is a continuation;
-    /// `None` if the signatures were not checked.
+    /// The name, in `allowed_signers`, of the person who signed this plan and the plans that it continues; `None` if
+    /// the signatures were not checked.
     #[serde(default)]
     pub signed_by: Option<String>,
     /// Number of the plan's elements. An element is the work of one job on one device.
@@ -43,10 +43,11 @@ pub struct TaskStatus {
     pub problem: String,
     /// The state of the task.
     pub state: TaskState,
-    /// The config that is proven, that another device must still prove, or that a confirmation failed to prove; `None`
-    /// in the other states.
+    /// The config that is proven, that more devices must still prove, or that was rejected after it had been proven;
+    /// `None` in the other states.
     pub config: Option<String>,
-    /// Why the config cannot become a row; `None` unless the state is [`TaskState::Stopped`].
+    /// Why the config cannot become a row, if the state is [`TaskState::Stopped`]; or why the task is missing, if an
+    /// attempt ended before a decision. `None` otherwise.
     pub why: Option<String>,
     /// Number of distinct devices that have proven the config.
     pub devices: usize,
@@ -64,11 +65,12 @@ pub struct TaskStatus {
 pub enum TaskState {
     /// Enough devices have proven a config.
     Proven,
-    /// One device has proven the config, but the plan requires more devices.
+    /// Fewer devices have proven the config than the plan requires.
     NeedsReplica,
     /// The searches have different winners. These winners must race in one further session.
     Searched,
-    /// A confirmation did not prove the config, so the baseline is kept.
+    /// A confirmation did not prove the config, or the devices that proved it contradict each other. The baseline is
+    /// kept.
     Stopped,
     /// No session proved a config, so the baseline is kept.
     Kept,

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 pub struct ProfileRow {
     /// Name of the architecture.
     pub target: String,
+    /// Name of the package; empty in profiles of earlier versions of Kiln.
+    #[serde(default)]
+    pub package: String,
     /// Name of the kernel.
     pub kernel: String,
     /// Canonical text of the problem.

@@ -198,8 +198,8 @@ impl<'a> Observer<'a> {
         })
     }
 
-    /// Number of histories in the journal: 1, plus 1 for each additional record that follows the same predecessor as
-    /// another record does.
+    /// Number of histories in the journal: 1, plus 1 for each record, beyond the first, that follows the same
+    /// predecessor.
     pub fn branches(&self) -> usize {
         let mut followers: BTreeMap<(u64, Hash), usize> = BTreeMap::new();
         for ((sequence, _), node) in self.nodes {

@@ -1,8 +1,8 @@
 //! Publishes a journal while it grows.
 //!
-//! When [`Publisher::publish`] returns, the store has acknowledged the segments, with their signatures, of all records
-//! up to the sequence number [`Published::last`]. Records that are damaged or that a merge cannot read are left out.
-//! Readers ignore a segment without a signature, and the next call publishes it again.
+//! When [`Publisher::publish`] returns, all records up to the sequence number [`Published::last`] are in segments that
+//! the store has acknowledged, together with their signatures. Records that are damaged or that a merge cannot read are
+//! left out. Readers ignore a segment without a signature, and the next call publishes it again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -181,7 +181,7 @@ impl<'s> Publisher<'s> {
         }
     }
 
-    /// Starts again at offset 0 if the journal has another identity, because then it was rewritten.
+    /// If the journal now has another identity, it was rewritten, so publishing starts again at offset 0.
     fn start_over_if_rewritten(&mut self, file: &mut File) -> io::Result<()> {
         if self.at.sequence == 0 {
             return Ok(());
@@ -196,8 +196,8 @@ impl<'s> Publisher<'s> {
         Ok(())
     }
 
-    /// The next consecutive frames that fit into one segment, and the offset in the file up to which the window was
-    /// searched.
+    /// Returns the next consecutive frames that fit into one segment, and the offset in the file at which the search of
+    /// the window ended.
     fn next_run(&self, window: &[u8]) -> (Option<Run>, u64) {
         let mut run: Option<Run> = None;
         let mut at = 0;
@@ -270,9 +270,9 @@ fn window(file: &mut File, offset: u64) -> io::Result<Vec<u8>> {
     Ok(window)
 }
 
-/// The next position after `at` at which a frame can start. `None` if the window has no such position, because then the
-/// frame at `at` may be unfinished. If `at` is 0 and the window is full, the frame at `at` is damaged, because no frame
-/// is that large. Then the result is the end of the window.
+/// Returns the next position after `at` at which a frame can start. Returns `None` if the window has no such position,
+/// because the frame at `at` may then be unfinished. There is one exception: if `at` is 0 and the window is full, the
+/// frame at `at` is larger than any valid frame, so it is damaged, and the result is the end of the window.
 fn next_start(window: &[u8], at: usize) -> Option<usize> {
     let rest = window.get(at + 1..)?;
     let next = rest.iter().position(|b| *b == START).map(|n| at + 1 + n);

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 #[non_exhaustive]
 pub enum RejectReason {
     /// The object's name does not match its content, or has the wrong form.
-    #[error("its name is not the one that its content has: {expected}")]
+    #[error("its name does not match its content: the content requires {expected}")]
     Name {
         /// The name that the content requires, or the form of a valid name.
         expected: String,
@@ -21,13 +21,15 @@ pub enum RejectReason {
     #[error("it has no signature yet")]
     Unsigned,
     /// The object is a signature, but the object that it signs is not in the store.
-    #[error("it is a signature, and its object is not in the store")]
+    #[error("it is a signature, but the object that it signs is not in the store")]
     NoObject,
     /// The object was listed, but was removed before it was read.
     #[error("it was removed while it was read")]
     Gone,
     /// The plan has expired.
-    #[error("the plan expired at {expired_unix_s}, it is {now_unix_s} (seconds since 1970)")]
+    #[error(
+        "the plan expired at {expired_unix_s}, and the time is now {now_unix_s} (both in seconds since 1970)"
+    )]
     Expired {
         /// When the plan expired, in seconds since 1970.
         expired_unix_s: u64,
@@ -35,13 +37,13 @@ pub enum RejectReason {
         now_unix_s: u64,
     },
     /// The object is not signed by a worker key of the plan.
-    #[error("it is signed by {found}, which is none of the plan's worker keys")]
+    #[error("it is signed by {found}, which is not a worker key of the plan")]
     Signer {
         /// Fingerprint of the key that signed the object.
         found: String,
     },
     /// The object is signed by a key that is not an allowed signer.
-    #[error("it is signed by {found}, who is none of the allowed signers")]
+    #[error("it is signed by {found}, which is not an allowed signer")]
     NotAllowed {
         /// Fingerprint of the key that signed the object.
         found: String,
@@ -56,7 +58,7 @@ pub enum RejectReason {
     #[error(transparent)]
     Statement(#[from] StatementError),
     /// The object belongs to another plan.
-    #[error("it is of plan {found}, not {expected}")]
+    #[error("it belongs to plan {found}, not {expected}")]
     OtherPlan {
         /// Identity of the object's plan.
         found: String,
@@ -64,7 +66,9 @@ pub enum RejectReason {
         expected: String,
     },
     /// The object names an element that the plan does not have.
-    #[error("it is of element {element}, the plan has {elements}")]
+    #[error(
+        "it belongs to element {element}, but the plan has {elements} elements, counted from 0"
+    )]
     NoElement {
         /// Number of the element that the object names.
         element: u32,
@@ -72,7 +76,7 @@ pub enum RejectReason {
         elements: usize,
     },
     /// The statement is about a task or config that its element does not have.
-    #[error("it is of {what}, which element {element} was not given")]
+    #[error("it is about {what}, which the plan does not assign to element {element}")]
     OtherTask {
         /// Number of the element.
         element: u32,
@@ -80,7 +84,7 @@ pub enum RejectReason {
         what: String,
     },
     /// The object is not UTF-8 text.
-    #[error("it is not UTF-8")]
+    #[error("it is not UTF-8 text")]
     NotText,
     /// The object could not be read.
     #[error(transparent)]

@@ -55,6 +55,6 @@ pub(crate) fn text(
     most: usize,
 ) -> Result<Option<String>, StoreError> {
     let bytes = store.get(name, most)?;
-    // Kiln writes only UTF-8. In other text the invalid bytes are replaced, and the parser then reports an error.
+    // Kiln writes only UTF-8. If the object is not UTF-8, the replaced bytes make the parser report an error.
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }

@@ -90,7 +90,8 @@ pub enum StatementError {
     },
     /// The statement has another schema than this version reads.
     #[error(
-        "the statement has schema {found}, this version knows {STATEMENT_SCHEMA}\nhelp: use the `tune` that wrote it"
+        "the statement has schema {found}, but this version reads schema {STATEMENT_SCHEMA}\n\
+         help: use the `tune` that wrote it"
     )]
     Schema {
         /// The statement's schema.
@@ -98,7 +99,8 @@ pub enum StatementError {
     },
     /// The winner is not proven, so it has no statement.
     #[error(
-        "{kernel} on {problem} was not proven faster: there is nothing to state\nhelp: only winners with a proven verdict have statements"
+        "{kernel} on {problem} was not proven faster, so there is nothing to state\n\
+         help: only winners with a proven verdict have statements"
     )]
     NotProven {
         /// Name of the kernel.
@@ -172,7 +174,10 @@ impl Statement {
     /// The text is not the canonical text of a valid statement.
     pub fn parse(text: &str) -> Result<Statement, StatementError> {
         if text.len() > MAX_STATEMENT_BYTES {
-            let why = format!("{} bytes, more than {MAX_STATEMENT_BYTES}", text.len());
+            let why = format!(
+                "it has {} bytes, but the maximum is {MAX_STATEMENT_BYTES}",
+                text.len()
+            );
             return Err(StatementError::Form { why });
         }
         let statement = canonical::from_text::<Statement>(text);
@@ -226,7 +231,9 @@ impl Statement {
             (&self.key, 32),
         ];
         if !hashes.iter().all(|(text, digits)| is_hex(text, *digits)) {
-            return wrong("a hash of it has another length, or other digits");
+            return wrong(
+                "one of its hashes has the wrong length, or characters that are not hexadecimal digits",
+            );
         }
         let named = [&self.device, &self.kernel, &self.symbol];
         let plain = named.into_iter().all(|text| is_plain(text))
@@ -235,14 +242,14 @@ impl Statement {
                 .all(|text| is_plain_or_empty(text));
         let mut observer = self.observer.iter().flat_map(|(name, text)| [name, text]);
         if !plain || !observer.all(|text| is_plain(text)) {
-            return wrong("a text of it is empty, overlong or unprintable");
+            return wrong("one of its texts is empty, too long or unprintable");
         }
         let ordered = self.low_ppm <= self.speedup_ppm && self.speedup_ppm <= self.high_ppm;
         if !ordered || self.speedup_ppm <= 1_000_000 {
-            return wrong("its speed-up is none, or outside its interval");
+            return wrong("its speed-up is not above 1, or is outside its interval");
         }
         if self.processes == 0 || self.wins > self.processes {
-            return wrong("it has more wins than processes");
+            return wrong("it has no processes, or more wins than processes");
         }
         Ok(())
     }

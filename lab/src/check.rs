@@ -131,7 +131,7 @@ impl<'a> Checker<'a> {
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
             CheckPlace::Here => {
-                // The expected outputs of the tuned device, which is the cpu, are used.
+                // The tuned device is the cpu itself, so its expected outputs are used.
                 return Ok(Checker {
                     kernel,
                     problem,
@@ -179,8 +179,13 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Runs the check build of a candidate. `expected` are the expected outputs of the tuned device, which are used if
-    /// that device is the cpu.
+    /// Whether the check build runs this problem, not only smaller ones.
+    pub fn checks(&self, problem: &Problem) -> bool {
+        self.cases.iter().any(|case| case.problem == *problem)
+    }
+
+    /// Runs the check build of a candidate. `expected` contains the expected outputs of the tuned device, which are
+    /// used only if that device is the cpu.
     pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
         let compiled = match self.build(which) {
             Ok(compiled) => compiled,
@@ -192,8 +197,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The problem on which the check build of a candidate fails first. `None` if the check build does not compile, or
-    /// if it does not fail again.
+    /// Returns the problem of the first case on which the check build of a candidate fails; `None` if the check build
+    /// does not compile, or if the failure does not occur again.
     pub fn failing_problem(&self, which: Which<'_>, expected: &Expectations) -> Option<&Problem> {
         let compiled = self.build(which).ok()?;
         let verifier = self.verifier(expected);
@@ -214,14 +219,19 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Makes the outcome of a candidate more precise. If the candidate crashed or wrote outside a buffer, runs its
-    /// check build, which can report the argument, index, thread and line. Returns the outcome of the check build if it
-    /// reports a fault of the kernel, and otherwise returns `outcome`.
+    /// Replaces the outcome of a candidate with a more precise one, if there is one. If the candidate crashed or wrote
+    /// outside a buffer, or if the outputs of the baseline are wrong, runs the check build, which can report the
+    /// argument, index, thread and line. If the check build reports a fault of the kernel, returns that outcome;
+    /// otherwise returns `outcome`.
     pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
         let vague = match &outcome {
             Outcome::GuardHit { .. } => true,
             Outcome::WorkerLost { signal, .. } => {
                 signal.is_some_and(|signal| INVALID_ACCESS.contains(&signal))
+            }
+            // If the outputs of a baseline are wrong or change from launch to launch, the cause is often a race.
+            Outcome::Incorrect(_) | Outcome::NotANumber { .. } | Outcome::ReadsOutput { .. } => {
+                matches!(which, Which::Baseline)
             }
             _ => false,
         };
@@ -234,9 +244,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The fault that the check build of the baseline reports if its outputs are not compared. This is needed if the
-    /// expected outputs come from the baseline itself: a faulty baseline provides no outputs with which its check build
-    /// could be compared.
+    /// Returns the fault that the check build of the baseline reports if its outputs are not compared with expected
+    /// outputs. This is needed if the baseline itself must provide the expected outputs, because a faulty baseline may
+    /// provide none.
     fn fault_alone(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
         let Which::Baseline = which else { return None };
         let compiled = self.build(which).ok()?;
@@ -253,14 +263,15 @@ impl<'a> Checker<'a> {
     }
 
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
-    /// candidate itself ran there before, so any failure is its fault. If it is another device, the cpu may be the
-    /// cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault.
+    /// candidate was made for the cpu, so any failure is the candidate's fault. If the tuned device is another one, the
+    /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault.
     fn judge(&self, outcome: Outcome) -> Checked {
         let wrong = matches!(
             outcome,
             Outcome::Incorrect(_)
                 | Outcome::NotANumber { .. }
                 | Outcome::Unwritten { .. }
+                | Outcome::ReadsOutput { .. }
                 | Outcome::KernelFault { .. }
                 | Outcome::GuardHit { .. }
                 | Outcome::InputChanged { .. }
@@ -277,9 +288,9 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The cases on small problems, or all cases if there are no small problems. Small problems cover every ragged class
-/// (sizes below, at and just above a tile, for example), and the tuned problem was already verified with the code that
-/// is timed.
+/// The cases on small problems, or all cases if there are no small problems. Small problems are enough: they cover
+/// every ragged class (sizes below, at and just above a tile, for example), and the code that is timed was already
+/// verified on the tuned problem.
 fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
     let small = cases.iter().filter(|case| case.problem != *problem);
     let small: Vec<Case> = small.cloned().collect();

@@ -8,11 +8,11 @@ use kiln::compiler::Compiler;
 use kiln::device::DeviceBackend;
 use kiln::device::DeviceInfo;
 
-use crate::atomic_file::FileError;
 use crate::candidate::Workshop;
 use crate::error::LabError;
 use crate::machine;
 use crate::worker::{ProcessCompiler, WorkerLimits};
+use kiln_project::atomic_file::FileError;
 
 /// A device that a command uses: the command compiles for it and starts worker processes that launch kernels on it. The
 /// command's own process launches nothing.

@@ -1,19 +1,22 @@
 //! Errors of devices and compilers, of reference entries, of check builds, and of problems that are too large.
 
+use std::io;
+use std::path::PathBuf;
+
 use kiln::DeviceError;
 use kiln::compiler::CompileError;
 use kiln_cache::{CacheError, Outcome};
 use kiln_spec::PlanError;
 use thiserror::Error;
 
-use crate::atomic_file::FileError;
+use kiln_project::atomic_file::{FileError, without_path};
 
 /// Why a device, its compiler or the files of a run cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LabError {
     /// No device has the specified name.
-    #[error("{0}\nhelp: run `tune devices` for what is here")]
+    #[error("{0}\nhelp: run `tune devices` to list the devices of this machine")]
     NoDevice(DeviceError),
     /// The device is simulated, and the command times launches.
     #[error(
@@ -46,6 +49,17 @@ pub enum LabError {
         /// The error of the operating system.
         error: rayon::ThreadPoolBuildError,
     },
+    /// There is no place for temporary files.
+    #[error(
+        "cannot create a folder for temporary files in {}: {}\nhelp: set TMPDIR to a writable folder",
+        .folder.display(), without_path(.error)
+    )]
+    NoTemporaryFolder {
+        /// The system's folder for temporary files.
+        folder: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
     /// The cache cannot be used.
     #[error(transparent)]
     Cache(#[from] CacheError),
@@ -65,8 +79,8 @@ fn or_help(error: &CompileError, help: &str) -> String {
 /// The entry that the spec specifies as the reference cannot be launched.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error(
-    "the reference entry `{entry}` does not work: {outcome}\nhelp: outputs are compared with it: it must compile \
-     and be launched as the baseline is"
+    "the reference entry `{entry}` does not work: {outcome}\n\
+     help: outputs are compared with it: it must compile and be launched like the baseline"
 )]
 pub struct OracleError {
     /// The reference entry.
@@ -113,7 +127,7 @@ pub enum FootprintError {
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The data is larger than the available memory.
-    #[error("its data takes {bytes} bytes, the device has room for {room}")]
+    #[error("its data takes {bytes} bytes, but the device has room for {room}")]
     TooLarge {
         /// The size of the data, in bytes.
         bytes: u64,

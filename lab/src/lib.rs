@@ -7,7 +7,6 @@
 //! on a simulated GPU.
 #![forbid(unsafe_code)]
 
-pub mod atomic_file;
 pub mod candidate;
 pub mod check;
 pub mod device_session;

@@ -134,7 +134,8 @@ impl ListedDevice {
     fn to_text(&self) -> String {
         let compiler = compiler_text(&self.compiler);
         format!(
-            "{}\n  identity   {}\n  compiler   {compiler}\n  limits     {} threads and {} bytes of shared memory a block, {} cores\n",
+            "{}\n  identity   {}\n  compiler   {compiler}\n  \
+             limits     {} threads and {} bytes of shared memory per block, {} cores\n",
             self.name,
             self.key,
             self.max_threads_per_block,

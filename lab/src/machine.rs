@@ -9,9 +9,9 @@ use kiln::{Device, DeviceError, device::DeviceBackend};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
 use kiln_spec::Backend;
 
-use crate::atomic_file::FileError;
 use crate::error::LabError;
 use crate::worker::{ProcessCompiler, WorkerLimits};
+use kiln_project::atomic_file::FileError;
 
 /// An open device, with its name on the command line.
 pub type Opened = (String, Device);
@@ -62,8 +62,9 @@ pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, LabError> {
     compiler.map_err(|error| LabError::NoCompiler { error })
 }
 
-/// Wraps a compiler that is a library so that it runs in separate processes. The wrapper limits the time and memory of
-/// each compile, and a crash loses only that compile. Returns `None` if the compiler already runs in its own processes.
+/// If a compiler is a library, wraps it so that it runs in separate processes. The wrapper limits the time and memory
+/// of each compile, and a crash loses only that compile. Returns `None` if the compiler already runs in its own
+/// processes.
 ///
 /// # Errors
 /// If the path of the running program, which starts those processes, cannot be found.

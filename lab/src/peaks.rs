@@ -59,8 +59,8 @@ fn of_cuda(info: &DeviceInfo) -> Roofline {
     }
 }
 
-/// The work of a launch, without the bytes that the last-level cache may still hold from the previous launch. The
-/// memory bandwidth limits only the remaining bytes. On the cpu, returns `work` unchanged.
+/// The work of a launch, without the bytes that may still be in the last-level cache after the previous launch, because
+/// the memory bandwidth limits only the other bytes. On the cpu, returns `work` unchanged.
 pub fn beyond_the_cache(info: &DeviceInfo, work: LeastWork) -> LeastWork {
     match info.key.backend {
         Backend::Cpu => work,
@@ -183,8 +183,8 @@ mod tests {
             },
         );
         assert!(roofline.check(small, 2_000).is_ok());
-        // A product of 16-bit matrices of size 8,192 takes 1.4 ms at 800 TFLOP/s; a launch of 0.1 ms did not do this
-        // work.
+        // A product of 16-bit matrices of size 8,192 takes 1.4 ms at 800 TFLOP/s, so a launch of 0.1 ms cannot have
+        // done this work.
         let product = LeastWork {
             flops: 2 << 39,
             bytes: 0,

@@ -20,7 +20,7 @@ const ASKED: usize = 10;
 const PATIENCE: Duration = Duration::from_millis(300);
 
 /// Checks that no other process computes on the device. If `allow` is set, or if the driver cannot list the processes,
-/// prints a warning instead of returning an error. Also prints a warning for each environment variable of
+/// prints a warning instead of returning an error. On a GPU, also prints a warning for each environment variable of
 /// [`SERIALIZING`] that is set.
 ///
 /// # Errors

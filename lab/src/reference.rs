@@ -52,7 +52,7 @@ pub enum Oracle {
 }
 
 impl Oracle {
-    /// Selects the oracle of a kernel and problem, the first of these that exists:
+    /// Selects the oracle of a kernel and problem, which is the first of these that is available:
     ///
     /// 1. the plain-Rust reference, if it is linked in and fast enough for the problem
     /// 2. the reference entry of the spec, which `workshop` compiles, launched on `device`
@@ -160,8 +160,8 @@ impl Expectations {
         }
     }
 
-    /// Launches a check build instead of the oracle, in the same kind of worker. The outputs are not comparable with those
-    /// of the oracle, so their files are in a folder of their own.
+    /// Creates expectations whose worker launches a check build instead of the oracle. Their files are in a separate
+    /// folder, because the outputs of a check build must not be taken for those of the oracle.
     ///
     /// # Errors
     /// If the folder cannot be created.
@@ -248,7 +248,7 @@ impl Expectations {
         match worker.ask(&request, DEADLINE)? {
             Reply::Written => Ok(path),
             _ => Err(WorkerError::Spawn(
-                "a worker answered something else than a reference".into(),
+                "a worker was asked for a reference, but answered something else".into(),
             )),
         }
     }

@@ -12,8 +12,8 @@ pub enum Regime {
     Hot,
 }
 
-/// Minimum size of all copies together, in bytes. The size of the L2 is not sufficient as a minimum, because AMD GPUs
-/// have an Infinity Cache of up to 128 MiB behind the L2, and the driver reports only the L2.
+/// Minimum size of all copies together, in bytes. The reported size of the L2 is not enough, because AMD GPUs have an
+/// Infinity Cache of up to 128 MiB behind the L2 that the driver does not report.
 const MIN_BYTES: u64 = 128 << 20;
 
 /// Minimum number of copies. With fewer copies, a cache that keeps frequently used lines would still hold a part of the

@@ -1,12 +1,30 @@
-//! The scratch folder of a run. It is inside the cache folder and protected by the cache's lock, so the next run can
-//! remove what a killed run left in it.
+//! Folders for temporary files. The scratch folder of a run is inside the cache folder and protected by the cache's
+//! lock, so the next run can remove what a killed run left in it. Commands that do not lock the cache use a folder in the
+//! system's folder for temporary files.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::atomic_file::FileError;
+use tempfile::TempDir;
+
 use crate::error::LabError;
+use kiln_project::atomic_file::FileError;
+
+/// Creates a folder in the system's folder for temporary files (`TMPDIR`). It is removed on drop. Its name contains
+/// `command`.
+///
+/// # Errors
+/// If the folder cannot be created.
+pub fn temporary_folder(command: &str) -> Result<TempDir, LabError> {
+    let made = tempfile::Builder::new()
+        .prefix(&format!("kiln-{command}-"))
+        .tempdir();
+    made.map_err(|error| LabError::NoTemporaryFolder {
+        folder: std::env::temp_dir(),
+        error,
+    })
+}
 
 /// A folder that is empty at first and is removed on drop.
 #[derive(Debug)]

@@ -69,9 +69,9 @@ pub fn is_for_trials(spec: &KernelSpec, problem: &Problem) -> bool {
         .is_ok_and(|bytes| bytes <= MAX_TRIAL_BYTES)
 }
 
-/// A worker that verifies several candidates one after another. It is used on GPUs. There, a candidate cannot affect
-/// the verification of the next one, because each has its own code and all data that it could corrupt is written again.
-/// If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
+/// A worker that verifies several candidates one after another. It is used only on GPUs, where a candidate cannot
+/// affect the verification of the next one: each candidate has its own code, and all data that a candidate could
+/// corrupt is written again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
 #[derive(Debug, Default)]
 pub struct KeptWorker(Option<Worker>);
 
@@ -200,7 +200,7 @@ impl Verifier<'_> {
                 }
                 _ => {
                     return Err(failed(
-                        "a worker answered something else than a verification",
+                        "a worker was asked for a verification, but answered something else",
                     ));
                 }
             }
@@ -208,10 +208,12 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// Time limit for a case: the launches of the receipt and release entries, and handling the data on the host.
+    /// Time limit for a case. It covers the launches of the receipt and release entries, and the time in which the host
+    /// handles the data.
     fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
         if arm.check {
-            // A check build checks every access, but the baseline's time was measured without checks.
+            // A check build is much slower because it checks every access. The baseline was timed without checks, so
+            // its time cannot be used to compute the limit.
             return CHECK_DEADLINE;
         }
         let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
@@ -219,8 +221,8 @@ impl Verifier<'_> {
         launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
-    /// Whether a case applies to an arm. Small problems are derived from the spec, and a constraint may exclude the
-    /// arm's config for a small problem.
+    /// Whether a case applies to an arm. Small problems are derived from the spec alone, so a constraint may exclude
+    /// the arm's config on a small problem.
     fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline
@@ -240,8 +242,8 @@ impl Verifier<'_> {
             .get(&case.problem, case.seed, reference_plan)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // With one of the two seeds, the buffers lie between guard zones, which detect a stray write of a single
-        // element. With the other seed, they lie against guard pages, which also detect a stray read.
+        // One of the two seeds is verified with buffers between guard zones, which detect a stray write of a single
+        // element. The other seed is verified with buffers against guard pages, which also detect a stray read.
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -254,7 +256,7 @@ impl Verifier<'_> {
     }
 }
 
-/// A unique number that no earlier receipt contains.
+/// Returns a number that no earlier receipt contains.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

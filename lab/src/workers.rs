@@ -28,8 +28,8 @@ const FIRST_DEADLINE: Duration = Duration::from_secs(60);
 /// than [`MIN_DEADLINE`].
 const SLOWEST: u32 = 20;
 
-/// Number of launches per arm for which the deadline of opening a process allows time. These launches warm up the arm
-/// and probe its time.
+/// Number of launches per arm that the deadline for opening a process allows for. These launches warm up the arm and
+/// probe its time.
 const WARM_LAUNCHES: u32 = 8;
 
 /// The settings that all workers of one kernel and problem share.
@@ -144,7 +144,7 @@ impl WorkerLab {
         }
     }
 
-    /// Adds a verified candidate. The first one must be the baseline.
+    /// Adds a verified candidate. The first candidate that is added must be the baseline.
     pub fn add(&mut self, arm: ArmJob) -> ArmId {
         self.arms.push(arm);
         ArmId(self.arms.len() - 1)
@@ -191,7 +191,7 @@ impl WorkerLab {
 
     fn deadline_of(&self, launches: u64) -> Duration {
         let launches = u32::try_from(launches.max(1)).unwrap_or(u32::MAX);
-        // Several launches share one minimum deadline, because many short launches do not each need it.
+        // The minimum deadline is added once, not per launch, because many short launches do not each need it.
         let expected = Duration::from_nanos(self.baseline_ns.saturating_mul(u64::from(SLOWEST)));
         MIN_DEADLINE
             + self
@@ -218,7 +218,7 @@ impl Clock for WorkerLab {
 
 impl Lab for WorkerLab {
     fn open(&mut self, opening: &Opening) -> Result<Box<dyn Session + '_>, Fault> {
-        // All arms use the same buffers, so the order of allocation cannot be randomised.
+        // The order of allocation cannot be randomised, because all arms use the same buffers.
         let mut job = self.bench.job(
             opening
                 .load
@@ -310,8 +310,8 @@ fn out_of_turn(doing: &str) -> Fault {
 }
 
 /// Converts a worker's failure to the fault of a race. If the worker reported the failure, the fault belongs to the arm
-/// in its report, if there is one. If the worker died or was killed at its deadline, the fault belongs to the arm that
-/// was launched last. Other failures belong to no arm.
+/// that the report names, if it names one. If the worker died or was killed at its deadline, the fault belongs to the
+/// arm that was launched last. Other failures belong to no arm.
 fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Fault {
     let arm = match error {
         WorkerError::Failed { arm, .. } => *arm,

@@ -4,11 +4,14 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use kiln_spec::baked::{STRICT_VARIABLE, StrictError, TUNED_VARIABLE, is_strict, tables_folder};
+use kiln_spec::KernelSpec;
+use kiln_spec::baked::{
+    STRICT_VARIABLE, StrictError, TUNED_VARIABLE, is_strict, local_tables_folder,
+};
 use kiln_spec::source::{ReadError, SourceError, SourceText};
 
-/// Maximum size of a source file or table, in bytes.
-pub(crate) const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Maximum size of a source file, in bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// Where a kernel is declared, and whether its build is strict.
 #[derive(Clone, Debug)]
@@ -21,8 +24,8 @@ pub(crate) struct DeclarationSite {
     pub(crate) package: String,
     /// The folder of the package's baked tables.
     pub(crate) tuned: PathBuf,
-    /// Whether `KILN_TUNED` names that folder.
-    pub(crate) tuned_is_given: bool,
+    /// The folder of local tables that `KILN_TUNED` names.
+    pub(crate) local: Option<PathBuf>,
     /// Whether the build is strict, which makes it an error if a kernel has no rows or stale rows. `Err` if
     /// `KILN_STRICT` has an unknown value.
     pub(crate) strict: Result<bool, StrictError>,
@@ -38,9 +41,8 @@ impl DeclarationSite {
             manifest_dir.as_deref().unwrap_or(Path::new(".")),
             env::var("CARGO_PKG_NAME").unwrap_or_default(),
         );
-        let given = env::var_os(TUNED_VARIABLE).filter(|value| !value.is_empty());
-        site.tuned_is_given = given.is_some();
-        site.tuned = tables_folder(given, &site.root, &site.package);
+        let given = env::var_os(TUNED_VARIABLE);
+        site.local = local_tables_folder(given, &site.root, &site.package);
         let strict = env::var_os(STRICT_VARIABLE);
         site.strict = is_strict(
             strict
@@ -67,12 +69,25 @@ impl DeclarationSite {
         let manifest_dir = fs::canonicalize(manifest_dir).unwrap_or(manifest_dir.into());
         let root = root.map_or_else(|| manifest_dir.clone(), Path::to_path_buf);
         DeclarationSite {
-            tuned: tables_folder(None, &root, &package),
-            tuned_is_given: false,
+            tuned: root.join("tuned"),
+            local: None,
             root,
             folder: folder.map_or(manifest_dir, Path::to_path_buf),
             package,
             strict: Ok(false),
+        }
+    }
+
+    /// The text of a `help:` line that says how to bake the first row of a kernel that is declared here.
+    pub(crate) fn how_to_tune(&self, spec: &KernelSpec) -> String {
+        let below = self.folder.strip_prefix(&self.root).ok();
+        let first = below.and_then(|below| below.iter().next()?.to_str());
+        match first {
+            Some(folder @ ("benches" | "examples" | "tests")) => format!(
+                "`tune` does not look for kernels in `{folder}/`: declare the kernel in the library or in a program; \
+                 if it is meant to be untuned, add `untuned = allow`"
+            ),
+            _ => spec.how_to_tune(),
         }
     }
 

@@ -52,7 +52,8 @@ pub(crate) enum UnusableRow {
     Codegen(#[from] CodegenError),
     /// The row's symbol is not the symbol of its config.
     #[error(
-        "row of `{device}` for {problem}: its symbol is `{found}`, but its config makes `{expected}`\nhelp: {help}"
+        "row of `{device}` for {problem}: its symbol is `{found}`, but its config produces `{expected}`\n\
+         help: {help}"
     )]
     Symbol {
         device: Box<DeviceKey>,
@@ -63,7 +64,7 @@ pub(crate) enum UnusableRow {
     },
     /// The row's image is for a target that the row's device cannot load.
     #[error(
-        "the image {file} is for {target}, which is not what images for `{device}` are for\n{IMAGE_HELP}"
+        "the image {file} is for {target}, which is not the target of images for `{device}`\n{IMAGE_HELP}"
     )]
     ImageTarget {
         file: String,
@@ -74,7 +75,7 @@ pub(crate) enum UnusableRow {
     #[error("the image {file} cannot be read: {error}\n{IMAGE_HELP}")]
     UnreadImage { file: String, error: ReadError },
     /// The row's image is not the file that was baked.
-    #[error("the image {file} has hash {found}, its row says {baked}\n{IMAGE_HELP}")]
+    #[error("the image {file} has hash {found}, but its row says {baked}\n{IMAGE_HELP}")]
     ImageHash {
         file: String,
         found: Hash,

@@ -9,7 +9,7 @@
 //! In a run in which no config is faster, every claim needs the full 100·m. In a run that proves most of its claims,
 //! the last claims would need little more wealth than a single claim. The required wealth therefore has a lower limit:
 //! it never falls below the wealth for [`MIN_CLAIMS`] claims, so each single claim is wrong with a chance of at most
-//! one in a thousand. In a run of fewer claims, the limit is the wealth for their number.
+//! one in a thousand. If the run has fewer claims than that, the limit is the wealth for the run's number of claims.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -33,8 +33,8 @@ impl Claims {
         }
     }
 
-    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. Read it once,
-    /// when the confirmation of the claim begins.
+    /// The factor between the wealth that the next claim needs and the wealth that a single claim needs. Call this
+    /// function once per claim, when its confirmation begins.
     pub fn next(&self) -> u32 {
         let share = self.all.div_ceil(self.proven.load(Ordering::Relaxed) + 1);
         share.max(MIN_CLAIMS.min(self.all))

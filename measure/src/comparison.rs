@@ -109,8 +109,8 @@ impl SideComparison {
             }
             (Some(Decision::Faster), _) => Some(Ruling::Slower),
             (_, Some(Decision::Faster)) => Some(Ruling::Faster),
-            // A small change does not end the test of a claim that may still be proven. In the middle of a pair the
-            // effect of the load order is not balanced, so the ruling waits for the second process of the pair.
+            // `Same` is ruled only if neither claim can still be proven. It is also ruled only after whole pairs,
+            // because the effect of the load order is not balanced in the middle of a pair.
             (Some(_), Some(_))
                 if self.processes().is_multiple_of(2) && self.is_within_the_margin() =>
             {
@@ -144,7 +144,8 @@ impl Sequential for SideComparison {
     }
 
     fn next_process(&self) -> Option<ProcessPlan> {
-        // A claim that has lost wealth can win it back, so each claim continues as long as the other one does.
+        // A claim that has lost wealth can win it back, so processes are run for both claims until the comparison is
+        // decided.
         self.ruling.is_none().then(|| self.faster.plan())
     }
 

@@ -74,7 +74,7 @@ fn equal_kernels_raise_no_alarm_under_any_noise() {
     for (name, model) in NoiseModel::all() {
         let [slower, faster, same, open] = counts(1.0, model, 1, 200);
         println!("{name}: slower {slower}, faster {faster}, same {same}, open {open} of 200");
-        // The bound is 1 %. The exact rate of the bet on a fair coin is lower, and delta lowers it further.
+        // The bound on the chance is 1 %. The exact chance is lower even for a fair coin, and delta lowers it further.
         assert!(slower <= 2 && faster <= 2, "{name}");
     }
 }

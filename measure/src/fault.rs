@@ -28,7 +28,7 @@ impl Fault {
         }
     }
 
-    /// A fault whose cause is not known to be an arm.
+    /// A fault that cannot be attributed to an arm.
     pub fn unattributed(outcome: Outcome) -> Self {
         Self { arm: None, outcome }
     }

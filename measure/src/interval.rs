@@ -1,9 +1,9 @@
 //! A distribution-free interval for the ratio in the median process. The interval is valid whenever the test stops.
 //!
-//! The usual order-statistic interval is valid only for a number of processes that was fixed in advance. The confirm
-//! step stops as soon as the result is clear, so each end of its interval is found by a bet like the bets of
-//! [`wealth`](super::wealth). The bet is that the processes lie on one side of a value. The value is outside the
-//! interval if the bet has won 2/[`MISS`] times its stake. By Ville's inequality, the true median is then outside the
+//! The usual order-statistic interval is valid only for a number of processes that was fixed in advance. A confirmation
+//! stops as soon as the result is clear, so each end of its interval is found by a bet like the bets of
+//! [`wealth`](super::wealth): a bet that the processes lie on one side of a value. The value is outside the interval if
+//! the bet has multiplied its stake by at least 2/[`MISS`]. By Ville's inequality, the true median is then outside the
 //! interval with a chance of at most [`MISS`], whenever the test stops.
 //!
 //! The ends are still order statistics: for 6 processes the smallest and the largest ratio, for 24 processes the 5th
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 /// The largest chance that an interval does not contain the true median. The intervals are 95 % intervals.
 pub const MISS: f64 = 0.05;
 
-/// Factors of a bet after a process on the predicted side, and after a process on the other side. Their mean is 1. Six
-/// factors [`RIGHT`] multiply to just above 2/[`MISS`].
+/// Factors by which a process on the predicted side, and a process on the other side, multiply the stake of a bet.
+/// Their mean is 1. Six factors [`RIGHT`] multiply to just above 2/[`MISS`].
 const RIGHT: f64 = 1.85;
 const WRONG: f64 = 0.15;
 
@@ -36,7 +36,8 @@ impl Interval {
     }
 }
 
-/// Whether a value is outside the interval, if `beyond` processes are on one side of it and `short` on the other.
+/// Whether a value is outside the interval if the bet is won by `beyond` processes, which are on the predicted side of
+/// the value, and lost by `short` processes, which are on the other side.
 pub(super) fn is_outside(beyond: u32, short: u32) -> bool {
     product(RIGHT, beyond, WRONG, short) >= 2.0 / MISS
 }

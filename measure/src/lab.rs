@@ -8,9 +8,9 @@ use super::fault::Fault;
 use super::sample::Sample;
 use super::span::Resolution;
 
-/// How to set up a fresh process. Both orders contain the same arms. An arm that is loaded or allocated second can be
-/// systematically faster. Therefore the orders are random, and the second process of a pair reverses the orders of the
-/// first one.
+/// How to set up a fresh process. Both orders contain the same arms. The orders are random, and the second process of a
+/// pair reverses the orders of the first one, because an arm that is loaded or allocated second can be systematically
+/// faster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opening {
     /// The order in which to load the arms' code.
@@ -29,7 +29,7 @@ pub trait Clock {
 /// A machine on which processes can be opened, one at a time.
 pub trait Lab: Clock {
     /// Starts a fresh process and loads the arms in the order of `opening`. Verifies that each arm is the intended one,
-    /// warms it up, and determines how many launches one sample of it has.
+    /// warms it up, and determines the number of launches per sample of each arm.
     ///
     /// # Errors
     /// A [`Fault`], with the arm if an arm caused it.

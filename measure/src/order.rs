@@ -20,8 +20,8 @@ pub fn random_opening(arms: &[ArmId], rng: &mut impl Rng) -> Opening {
     }
 }
 
-/// An opening for `arms` that reverses the orders of an earlier one, so the effect of the order on an arm changes its
-/// sign. Arms that were not in the earlier opening come last.
+/// An opening for `arms` that reverses the orders of an earlier opening, so that the effect of the order on an arm
+/// changes its sign. Arms that were not in the earlier opening come last.
 pub fn mirrored(earlier: &Opening, arms: &[ArmId]) -> Opening {
     let reversed = |order: &[ArmId]| {
         let kept = order.iter().rev().filter(|arm| arms.contains(arm));

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The largest share of the roofline that a time may reach, in percent. It is above 100 because peaks are specified at
-/// a clock that boost can exceed slightly.
+/// The largest share of the roofline that a time may reach, in percent. It is above 100 because peaks are specified for
+/// a clock rate that a boosted clock can exceed slightly.
 pub const MAX_PERCENT: u64 = 105;
 
 /// The peaks of a device. An unknown peak is `None` and sets no limit.
@@ -29,7 +29,7 @@ pub struct LeastWork {
 /// The error for a launch that is faster than the device's peaks allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error(
-    "measured {measured_ns} ns a launch, but the device cannot be faster than {least_ns} ns\n\
+    "a launch was measured at {measured_ns} ns, but the device needs at least {least_ns} ns\n\
      help: the kernel did not do its work, or the peaks of the device are wrong; run `tune devices`"
 )]
 pub struct AboveRoofline {

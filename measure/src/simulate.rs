@@ -93,8 +93,8 @@ impl SimulatedLab {
         &self.openings
     }
 
-    /// Runs some launches of an arm as one sample. The noise of one launch applies to all of them, which is worse than
-    /// in a real sample, where the noise of many launches averages out.
+    /// Runs some launches of an arm as one sample. The noise of one launch applies to all of them. A real sample is
+    /// less noisy, because the noise of many launches averages out.
     fn launch(&mut self, arm: ArmId, slot: usize, launches: u32) -> Sample {
         let true_ns = self.true_ns[arm.0] as f64 * f64::from(launches);
         let disturbed_ns = true_ns * self.noise.launch(slot).exp();

@@ -15,9 +15,9 @@ pub const MIN_TICKS: u64 = 100;
 /// Largest number of launches of one sample. A kernel that needs more is too short to be timed.
 pub const MAX_LAUNCHES: u32 = 1 << 20;
 
-/// Planned span of a sample, in percent of the shortest valid one. The margin is large because a sample that is too
-/// short makes its arm fail. Launches become faster as a device warms up, and on a busy host they can become faster by
-/// a third from one moment to the next.
+/// Planned span of a sample, in percent of the shortest valid span. The margin is large because a sample that is too
+/// short makes its arm fail, and because launches can become faster: as a device warms up, or on a busy host by a third
+/// from one moment to the next.
 const HEADROOM_PERCENT: u64 = 200;
 
 /// The resolution of a clock.
@@ -48,7 +48,7 @@ impl Resolution {
             arm,
             Outcome::Internal {
                 message: format!(
-                    "a sample spans {span_ns} ns, and {least_ns} ns is the least that the clock resolves"
+                    "a sample spans {span_ns} ns, but the shortest span that the clock resolves is {least_ns} ns"
                 ),
             },
         ))

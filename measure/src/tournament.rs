@@ -23,12 +23,12 @@ const MAX_ELITES: usize = 8;
 const ELITE_RATIO: f64 = 1.05;
 
 /// Maximum number of rounds of a batch, and of the play-off. A single race has up to 24. Fewer are enough here, because
-/// a batch only selects the arms of the play-off. The rounds of a batch and of the play-off are also spread over six
-/// processes, whereas the 24 rounds of a single race share three.
+/// a batch only selects the arms of the play-off, and because the rounds of a batch and of the play-off together are
+/// spread over six processes, whereas the 24 rounds of a single race share three.
 const MAX_ROUNDS: u32 = 16;
 
-/// Rounds in one process of the play-off. The remaining arms are so close that a new placement in another process
-/// matters more than another round in the same process.
+/// Rounds in one process of the play-off. There are few, because the arms in the play-off are so close that a new
+/// placement in another process matters more than another round in the same process.
 const PLAY_OFF_ROUNDS: u32 = 4;
 
 /// The arm that is to be confirmed, and its result in the races.

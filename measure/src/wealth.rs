@@ -149,9 +149,9 @@ impl Wealth {
         self
     }
 
-    /// Whether whole pairs of processes have reached the required wealth. The interval that is reported with a proof
-    /// must also exclude equal times, which needs at least six wins, so a few far wins among losses do not prove a
-    /// claim.
+    /// Whether whole pairs of processes have reached the required wealth. A few far wins among losses do not prove a
+    /// claim, because the interval that is reported with a proof must also exclude equal times, which needs at least
+    /// six wins.
     fn is_proof(&self) -> bool {
         let whole = self.processes().is_multiple_of(2);
         whole && self.value() >= self.bar() && is_outside(self.wins, self.losses)
@@ -253,8 +253,8 @@ mod tests {
 
     #[test]
     fn a_slow_mode_of_every_tenth_process_is_called_faster_less_than_once_in_a_thousand() {
-        // In 9 % of the processes, only the defender is in a slow mode, which is a far win. In 82 %, both sides or
-        // neither are in a slow mode, and 20 % of these processes are wins by chance.
+        // In 9 % of the processes, only the defender is in a slow mode; such a process is a far win. In 82 %, both
+        // sides or neither are in a slow mode, and 20 % of these processes are wins by chance.
         let modes = (0.09 + 0.82 * 0.2, 0.09);
         for claims in [10, 136] {
             let exact = proven(Wealth::new(claims, 24), modes, modes);

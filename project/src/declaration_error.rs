@@ -20,7 +20,7 @@ pub enum DeclarationError {
     },
     /// Brackets or operators in a file are nested too deeply to be parsed.
     #[error(
-        "{}:{line}:{column}: brackets or operators nest deeper than any that are read\nhelp: at most {most} levels",
+        "{}:{line}:{column}: brackets or operators nest too deep\nhelp: nest them at most {most} levels deep",
         .file.display()
     )]
     TooDeep {

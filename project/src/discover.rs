@@ -1,20 +1,23 @@
-//! Finds the kernels of a package. This module reads files as the compiler would: from the root file of each target
-//! to the files of the declared modules. [`kiln_spec::parse::discover`] finds the declarations in each file.
+//! Finds the kernels of a package. This module reads files in the same way as the compiler: it starts at the root file
+//! of each target and follows the `mod` declarations. [`kiln_spec::parse::discover`] finds the declarations in each
+//! file.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Package, Target};
+use kiln_spec::KernelSpec;
 use kiln_spec::check::check_source;
 use kiln_spec::diagnostic::Diagnostics;
 use kiln_spec::parse::ParsedKernel;
 use kiln_spec::parse::discover::{Discovery, ModuleFile, ModuleLayout, discover, may_declare};
-use kiln_spec::source::{ReadError, SourceScan, SourceText};
+use kiln_spec::source::{ReadError, SourceScan, SourceText, reduce};
 use proc_macro2::{LineColumn, TokenStream, TokenTree};
 
 use super::declaration_error::{DeclarationError, SourceFault};
 use super::kernel::{HiddenKernel, TunedKernel};
+use super::tables::TableFolder;
 use super::workspace::root_of;
 
 /// The kernels and errors that were found in a package.
@@ -28,9 +31,15 @@ pub struct DiscoveredKernels {
     pub hidden: Vec<HiddenKernel>,
 }
 
-/// The kernels of a package that are compiled with its default features and these features.
+/// Returns the kernels of a package that are compiled if `features` are enabled in addition to the default features.
 pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut found = with_features(package, &enabled(package, features));
+    let files = found.kernels.iter().map(|kernel| kernel.file.clone());
+    let files: BTreeSet<PathBuf> = files.collect();
+    for kernel in &mut found.kernels {
+        let folder = kernel.tuned.clone();
+        kernel.tuned = folder.with_readers(files.iter().cloned().collect());
+    }
     found.hidden = hidden(package, features, &found);
     found
 }
@@ -38,19 +47,29 @@ pub fn kernels(package: &Package, features: &BTreeSet<String>) -> DiscoveredKern
 /// The kernels of a package with exactly these features.
 fn with_features(package: &Package, features: &BTreeSet<String>) -> DiscoveredKernels {
     let mut walk = Walk::new(root_of(package), &package.name, features);
-    // Kernels of tests and examples are ignored, because users of the package do not run its tests and examples.
+    // Kernels of tests and examples are ignored, because users of the package do not run them.
     let shipped = package
         .targets
         .iter()
-        .filter(|target| target.is_bin() || target.is_lib() || target.is_rlib());
+        .filter(|target| target.is_bin() || is_library(target));
     let mut roots: Vec<&Target> = shipped.collect();
     roots.sort_by(|one, other| one.src_path.cmp(&other.src_path));
     for root in roots {
-        walk.in_library = !root.is_bin();
+        walk.in_library = is_rust_library(root);
         walk.module = vec![root.name.replace('-', "_")];
         walk.file(root.src_path.as_std_path(), &ModuleLayout::Root);
     }
     walk.found
+}
+
+/// Whether a target is a library, for Rust programs or for others (for example a Python module).
+fn is_library(target: &Target) -> bool {
+    is_rust_library(target) || target.is_cdylib() || target.is_staticlib()
+}
+
+/// Whether Rust programs can link a target.
+fn is_rust_library(target: &Target) -> bool {
+    target.is_lib() || target.is_rlib() || target.is_dylib()
 }
 
 /// The kernels that would be compiled with more features.
@@ -238,7 +257,7 @@ impl<'a> Walk<'a> {
     ) -> Result<TunedKernel, DeclarationError> {
         let file = path.display().to_string();
         let (source, scan) =
-            self.source(path, &parsed.spec.source)
+            self.source(path, &parsed.spec)
                 .map_err(|error| DeclarationError::Source {
                     file: file.clone(),
                     kernel: parsed.spec.name.clone(),
@@ -259,17 +278,17 @@ impl<'a> Walk<'a> {
             module: self.module.join("::"),
             in_library: self.in_library,
             package: self.package.clone(),
-            tuned: self.root.join("tuned"),
+            tuned: TableFolder::new(self.root.join("tuned")),
             accepts,
             may_be_untuned,
         })
     }
 
-    /// Reads and scans a kernel's source. Names of files are relative to the package, as in the macro.
+    /// Reads a kernel's source, and reduces it to what the kernel needs. Names of files are relative to the package, as in the macro.
     fn source(
         &self,
         declared_in: &Path,
-        source: &str,
+        spec: &KernelSpec,
     ) -> Result<(SourceText, SourceScan), SourceFault> {
         let root = fs::canonicalize(&self.root)?;
         let file = fs::canonicalize(declared_in)?;
@@ -279,7 +298,7 @@ impl<'a> Walk<'a> {
             .iter()
             .map(|part| part.to_string_lossy().into_owned())
             .collect();
-        parts.push(source.to_owned());
+        parts.push(spec.source.clone());
         let mut read = |name: &str| {
             let path = root.join(name);
             let real =
@@ -291,8 +310,7 @@ impl<'a> Walk<'a> {
             String::from_utf8(bytes).map_err(|_| ReadError::NotText)
         };
         let text = SourceText::load(&parts.join("/"), &mut read)?;
-        let scan = SourceScan::new(&text)?;
-        Ok((text, scan))
+        Ok(reduce(text, &spec.entries())?)
     }
 }
 
@@ -301,13 +319,14 @@ fn rendered(wrong: &Diagnostics, file: &str, text: &str) -> DeclarationError {
     DeclarationError::Wrong { rendered }
 }
 
-/// Maximum nesting depth of a file. The parser recurses for each level, and its stack is limited.
+/// Maximum nesting depth of a file. The limit exists because the parser recurses once per level and its stack is
+/// limited.
 const MAX_NESTED: usize = 128;
 
 /// Checks that brackets and consecutive operators are nested at most [`MAX_NESTED`] levels. Otherwise returns the
 /// position at which they exceed this depth.
 ///
-/// Text that cannot be split into tokens passes the check, because the parser reports it.
+/// Text that cannot be split into tokens passes the check, because the parser reports the error later.
 fn shallow(text: &str) -> Result<(), LineColumn> {
     let Ok(tokens) = text.parse::<TokenStream>() else {
         return Ok(());

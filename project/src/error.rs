@@ -21,7 +21,9 @@ pub enum ProjectError {
     },
     /// Cargo cannot be started.
     #[error(
-        "cannot start cargo: {text}\nhelp: put cargo on the PATH, set CARGO to it, or keep its answer from another machine: `--cargo-metadata`"
+        "cannot start cargo: {text}\n\
+         help: put cargo on the PATH, set CARGO to it, or pass its output from another machine with \
+         `--cargo-metadata`"
     )]
     NoCargo {
         /// The error of the operating system.
@@ -49,7 +51,8 @@ pub enum ProjectError {
     },
     /// A setting in the manifest of a package is invalid.
     #[error(
-        "package `{package}`: `package.metadata.kiln.{name}` is {value}\nhelp: the one setting is `tune`, which is true or false"
+        "package `{package}`: `package.metadata.kiln.{name}` is {value}\n\
+         help: the only setting is `tune`, which is true or false"
     )]
     Setting {
         /// The name of the package.
@@ -119,7 +122,7 @@ pub enum ProjectError {
         /// The file of the second kernel.
         second: String,
     },
-    /// Another program cannot link the kernels of a package, because the package has no library that declares them.
+    /// The kernels of a package cannot be linked into another program, because no library of the package declares them.
     #[error(
         "the kernels of package `{package}` are in its program, which no other program can link\n\
          help: move them into a library: `src/lib.rs` with a `pub mod` for each file of kernels"
@@ -144,7 +147,7 @@ pub enum ProjectError {
     },
 }
 
-/// All errors as one text. Each error starts with `error: `, except the first one, to which the caller adds it.
+/// All errors as one text. Each error except the first starts with `error: `; the caller adds this prefix to the first.
 fn all(errors: &[DeclarationError]) -> String {
     let each = errors.iter().map(|error| {
         let text = error.to_string();

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use kiln_spec::baked::Evidence;
+use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
 use kiln_spec::source::{SourceScan, SourceText};
-use kiln_spec::{KernelSpec, Problem};
+use kiln_spec::{Backend, DeviceKey, KernelSpec, Problem};
 
 use super::error::ProjectError;
+use super::tables::{TableFileError, TableFolder};
 
 /// A kernel that a package declares, with its source.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct TunedKernel {
     /// The package that declares the kernel.
     pub package: String,
     /// The folder of the package's baked tables.
-    pub tuned: PathBuf,
+    pub tuned: TableFolder,
     /// The kinds of evidence that the program accepts in a row, in addition to `proven`.
     pub accepts: Vec<Evidence>,
     /// Whether the kernel may have no rows (`untuned = allow`).
@@ -52,10 +53,50 @@ impl TunedKernel {
             error,
         })
     }
+
+    /// Returns the hashes that a row gets if it is baked now for a device of this backend.
+    pub fn hashes(&self, backend: Backend) -> Hashes {
+        Hashes::now(&self.spec, self.source.hash(), backend)
+    }
+
+    /// Whether the kernel has changed since a row was baked.
+    pub fn freshness(&self, row: &Row) -> Freshness {
+        row.freshness(&self.hashes(row.device.backend))
+    }
+
+    /// The name of the part that changed since a row was baked; `None` if the row is fresh.
+    pub fn stale_part(&self, row: &Row) -> Option<&'static str> {
+        match self.freshness(row) {
+            Freshness::Stale { which, .. } => Some(which),
+            Freshness::Fresh => None,
+        }
+    }
+
+    /// Whether the kernel has not changed since a row was baked.
+    pub fn is_fresh(&self, row: &Row) -> bool {
+        self.freshness(row) == Freshness::Fresh
+    }
+
+    /// All rows of the kernel's committed table.
+    ///
+    /// # Errors
+    /// If a table cannot be read or parsed.
+    pub fn committed_rows(&self) -> Result<Vec<Row>, TableFileError> {
+        self.tuned.rows(&self.spec.name)
+    }
+
+    /// The rows for a device in the kernel's committed table.
+    ///
+    /// # Errors
+    /// If a table cannot be read or parsed.
+    pub fn rows_of(&self, device: &DeviceKey) -> Result<Vec<Row>, TableFileError> {
+        let mut rows = self.committed_rows()?;
+        rows.retain(|row| row.device == *device);
+        Ok(rows)
+    }
 }
 
-/// A kernel that is compiled only with features that are not enabled. Nothing but these fields is kept of its
-/// declaration.
+/// A kernel that is compiled only with features that are not enabled. Of its declaration, only these fields are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HiddenKernel {
     /// The name of the kernel.

@@ -1,19 +1,21 @@
-//! Finds the kernels of a package by reading its sources. The package need not be built.
+//! A cargo package on the disk: its kernels and its folders of baked tables. The package need not be built.
 //!
 //! [`Project::read`] asks cargo for the packages, follows the `mod` declarations from the root file of each target,
-//! and parses each `#[tuned_kernel]` with the grammar of the macro.
+//! and parses each `#[tuned_kernel]` with the grammar of the macro. A [`TableFolder`] reads and writes tables.
 #![forbid(unsafe_code)]
 
+pub mod atomic_file;
 mod declaration_error;
 mod discover;
 mod error;
 mod kernel;
 mod selection;
+pub mod tables;
 mod unreached;
 mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, Package};
 
@@ -21,6 +23,7 @@ pub use declaration_error::{DeclarationError, SourceFault};
 pub use error::ProjectError;
 pub use kernel::{HiddenKernel, TunedKernel};
 pub use selection::PackageSelection;
+pub use tables::{TableFileError, TableFolder};
 
 use self::workspace::root_of;
 
@@ -91,7 +94,7 @@ impl Project {
             errors.extend(found.errors);
             hidden.extend(found.hidden);
         }
-        // A kernel that is requested by name can be used even if other declarations are invalid.
+        // If the requested kernels are valid, the command can continue although other declarations are invalid.
         let is_found = |name: &String| kernels.iter().any(|kernel| kernel.spec.name == *name);
         let all_found = !selection.kernels.is_empty() && selection.kernels.iter().all(is_found);
         if !errors.is_empty() && !all_found {
@@ -166,9 +169,21 @@ impl Project {
         Ok(self)
     }
 
+    /// The folders of committed tables, sorted.
+    pub fn table_folders(&self) -> BTreeSet<&TableFolder> {
+        self.kernels.iter().map(|kernel| &kernel.tuned).collect()
+    }
+
+    /// The path of the file of allowed signers: `allowed_signers` in the folder of baked tables of the first kernel.
+    pub fn allowed_signers(&self) -> PathBuf {
+        let tuned = self.kernels.first().map(|kernel| kernel.tuned.path());
+        tuned.unwrap_or(Path::new("")).join("allowed_signers")
+    }
+
     /// The folder for tables that are not committed, which contain the rows of this machine's CPU.
-    pub fn local_tables(&self, kernel: &TunedKernel) -> PathBuf {
-        self.target.join("kiln/tuned").join(&kernel.package)
+    pub fn local_tables(&self, kernel: &TunedKernel) -> TableFolder {
+        let local = self.target.join("kiln/tuned").join(&kernel.package);
+        kernel.tuned.at(local)
     }
 }
 
@@ -254,8 +269,8 @@ fn label(kernels: &mut [TunedKernel]) {
     }
 }
 
-/// Checks that each requested feature is one of a selected package. A feature of another package (`package/feature`) is
-/// not checked, because it changes nothing in the sources that are read.
+/// Checks that each requested feature belongs to a selected package. A feature of another package (`package/feature`)
+/// is not checked, because it does not affect the sources that are read.
 fn known_features(wanted: &BTreeSet<String>, packages: &[&Package]) -> Result<(), ProjectError> {
     let known: BTreeSet<&String> = packages
         .iter()

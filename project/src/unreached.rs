@@ -1,5 +1,5 @@
-//! Finds files that declare a kernel but belong to no target. Neither cargo nor this crate reads such files, so the
-//! kernels in them would otherwise be ignored without a message.
+//! Finds files that declare a kernel but belong to no target. Neither cargo nor this crate reads such files, so without
+//! this module the kernels in them would be ignored without a message.
 
 use std::fs;
 use std::path::{Path, PathBuf};

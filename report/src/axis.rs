@@ -39,8 +39,8 @@ const DECADE: f64 = 10.0;
 const UNITS: [(&str, f64); 4] = [("s", 1e9), ("ms", 1e6), ("µs", 1e3), ("ns", 1.0)];
 
 impl Axis {
-    /// Creates an axis that contains all finite values. Its range is not empty even if there is only one value, or
-    /// none.
+    /// Creates an axis that contains all finite values. The range of the axis is not empty, even if there are no values
+    /// or only one.
     pub(super) fn over(values: impl IntoIterator<Item = f64>, quantity: Quantity) -> Axis {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (lo, hi) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), value| {

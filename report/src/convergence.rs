@@ -10,15 +10,15 @@ use serde::Serialize;
 use super::axis::{Axis, Quantity};
 use super::svg::{ChartFrame, short};
 
-/// Maximum number of trials for which every mark has a tooltip. If there are more, only trials that improve the best
-/// time have one.
+/// Maximum number of trials for which every mark has a tooltip. If there are more trials, only those that improve the
+/// best time have one.
 const MAX_TITLED: usize = 400;
 
 /// The trials of one task in one run, in order. A trial is one config with its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Convergence {
-    /// The best time that earlier runs measured under the same tuning key, in nanoseconds; `None` if no config
-    /// was measured under it before.
+    /// The best time that earlier runs measured under the same tuning key, in nanoseconds; `None` if they measured no
+    /// valid config.
     pub before_ns: Option<u64>,
     /// The trials, in the order in which they ended.
     pub points: Vec<ConvergencePoint>,
@@ -114,7 +114,7 @@ impl Convergence {
                 line class="baseline" x1=(left) x2=(right) y1=(short(y)) y2=(short(y)) {
                     title { "baseline: " (Nanoseconds(ns)) }
                 }
-                // If marks would cover the label above the line, it is drawn below the line.
+                // The label is above the line unless marks would cover it there.
                 @let label = if y < frame.top() + 16.0 { y + 13.0 } else { y - 5.0 };
                 text class="mark" x=(right) y=(short(label)) text-anchor="end" { "baseline" }
             }

@@ -15,7 +15,7 @@ use kiln_exchange::curves::{Curves, SearchRun};
 /// Maximum number of points per curve.
 const MAX_POINTS: usize = 200;
 
-/// Number of colours. If there are more strategies, the other curves use the same colours and are dashed.
+/// Number of colours. If there are more strategies than colours, the colours repeat, with dashed curves.
 const COLOURS: usize = 7;
 
 /// The figures of searches on recorded spaces.

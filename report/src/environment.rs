@@ -7,8 +7,8 @@ use maud::{Markup, html};
 
 use super::figures::{RunFigures, TaskFigures};
 
-/// The fields of the tuning key that the page shows as conditions: the name in the key, and the name on the page. The
-/// tuning key contains everything on which a result depends.
+/// The fields of the tuning key that the page shows as conditions, each as its name in the key and its name on the
+/// page. The tuning key contains everything on which a result depends.
 const CONDITIONS: [(&str, &str); 9] = [
     ("compiler", "compiler"),
     ("compiler_version", "compiler version"),
@@ -66,7 +66,7 @@ fn settings(figures: &RunFigures) -> Vec<(String, String)> {
         let trials = settings
             .trials
             .map_or("no limit".to_owned(), |trials| trials.to_string());
-        row("budget", format!("{budget}; configs a task: {trials}"));
+        row("budget", format!("{budget}; configs per task: {trials}"));
         row(
             "strategy",
             format!("{}, seed {}", settings.strategy, figures.seed),
@@ -98,7 +98,7 @@ fn shared(tasks: &[TaskFigures]) -> Vec<(String, String)> {
     first.conditions.iter().filter(in_all).cloned().collect()
 }
 
-/// The conditions of a task that are not equal for all tasks.
+/// The conditions of a task that differ between the tasks.
 pub(super) fn own(task: &TaskFigures, tasks: &[TaskFigures]) -> Vec<(String, String)> {
     let shared = shared(tasks);
     let own = task
@@ -111,7 +111,8 @@ pub(super) fn own(task: &TaskFigures, tasks: &[TaskFigures]) -> Vec<(String, Str
 /// Formats seconds since 1970 as a date and a time of day in UTC.
 pub(super) fn utc(unix_s: u64) -> String {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // This is the algorithm "civil from days". Its years begin in March, so a leap day is the last day of a year.
+    // This is the algorithm "civil from days". It uses years that begin in March, so that a leap day is the last day of
+    // a year.
     let era_day = days + 719_468;
     let era = era_day / 146_097;
     let day_of_era = era_day % 146_097;

@@ -23,9 +23,9 @@ pub struct DecisionFigures {
 }
 
 impl DecisionFigures {
-    /// Combines a decision with the confirmation on which it is based. For a proven winner, this is the winner's last
-    /// confirmation. For a baseline that was kept after a confirmation, it is the last confirmation of any config.
-    /// Confirmations of runs after run `latest` are ignored.
+    /// Combines a decision with the confirmation on which it is based. For a proven winner, this is the last
+    /// confirmation of the winner. For a baseline that was kept after a confirmation, it is the last confirmation of
+    /// any config. Confirmations of runs after run `latest` are ignored.
     pub(super) fn new(
         winner: Option<Winner>,
         confirmations: &[ConfirmProcess],
@@ -150,8 +150,8 @@ impl DecisionFigures {
     /// The lower end of the interval, the median and the upper end, as speed-ups.
     fn interval(&self) -> Option<[f64; 3]> {
         let confirm = self.winner.as_ref()?.confirm?;
-        // The logarithms are of the config's time divided by the baseline's, so the lower end of the ratio is the
-        // upper end of the speed-up.
+        // The stored logarithms are of the config's time divided by the baseline's time. A speed-up is the inverse of
+        // this ratio, so its upper end comes from the lower end of the ratio.
         let speedup = |ppm: i64| (-(ppm as f64) / 1e6).exp();
         Some([
             speedup(confirm.high_log_ratio_ppm),

@@ -66,8 +66,9 @@ pub struct TaskFigures {
     /// Number of trials of earlier runs under the same tuning key. All figures include these trials, except the
     /// points of the convergence curve.
     pub earlier_trials: u64,
-    /// The baseline's time in nanoseconds: the median, over trials, of the config's time divided by the config's ratio
-    /// to the baseline, which was measured in the same race. `None` if no trial has such a ratio.
+    /// The baseline's time in nanoseconds. Each trial gives an estimate: the config's time divided by the config's
+    /// ratio to the baseline, which was measured in the same race. This field is the median of the estimates; `None` if
+    /// no trial has such a ratio.
     pub baseline_ns: Option<u64>,
     /// The best time by trial and by time since the start of the run.
     pub convergence: Convergence,

@@ -145,7 +145,8 @@ fn cell(task: Option<&TaskStatus>, replicas: u32) -> Markup {
     html! { td class="n" data-v=(speedup.ppm) title=(config) { (speedup) ", " (task.devices) " devices" } }
 }
 
-/// Draws the tasks whose sessions contradict each other. A session is the work of one device on a task.
+/// Draws the tasks whose sessions contradict each other. A session is one attempt at an element of the plan, on one
+/// device.
 fn disputes(status: &PlanStatus) -> Markup {
     let disputed: Vec<&TaskStatus> = status
         .tasks

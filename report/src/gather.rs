@@ -70,8 +70,8 @@ struct TaskRecords {
 
 impl TaskRecords {
     fn read(cache: &Cache, run: &Run, task: &RunTask<'_>) -> Result<TaskRecords, CacheError> {
-        // This is the decision of the run itself, because a later run may have decided differently. The record of a
-        // run with very many tasks contains no decisions, so the current decision is used instead.
+        // The decision of the run itself is used, because a later run may have decided differently. If the record of
+        // the run contains no decisions, as in a run with very many tasks, the current decision is used instead.
         let keeps = |task: &TaskEnded| task.winner.is_some();
         let keeps = run
             .ended
@@ -144,8 +144,8 @@ fn device(trials: &[&Trial], known: &TaskRecords) -> String {
     winner.or_else(trial).unwrap_or_else(|| "unknown".into())
 }
 
-/// The baseline's time in nanoseconds: the median, over trials, of the config's time divided by its ratio to the
-/// baseline.
+/// The baseline's time in nanoseconds: the median of one estimate per trial, which is the config's time divided by the
+/// config's ratio to the baseline.
 fn baseline_ns(trials: &[&Trial]) -> Option<u64> {
     let baseline = |trial: &&Trial| {
         let summary = trial.outcome.summary()?;
@@ -160,7 +160,9 @@ fn baseline_ns(trials: &[&Trial]) -> Option<u64> {
 fn notes(run: &Run, tasks: &[TaskFigures]) -> Vec<String> {
     let mut notes = Vec::new();
     if run.started.settings.is_none() {
-        notes.push("An earlier version of tune ran, which kept no order of trials, no command and no times of its parts: there are no curves, and the tasks are all those whose trials are of no known run.".to_owned());
+        notes.push("An earlier version of tune ran, which kept no order of trials, no command and no times of its \
+                    parts: there are no curves, and the tasks are all those whose trials belong to no known \
+                    run.".to_owned());
     } else if run.ended.is_none() {
         notes.push("This run was cut off, or is still going on: the page shows what is on disk. Decisions are those that stand now.".to_owned());
     }

@@ -58,7 +58,7 @@ pub struct Cell {
 }
 
 /// Creates the heat maps for each pair of the most important parameters. If `ranking` is empty, the first parameters
-/// are used.
+/// are used instead.
 pub(super) fn heat_maps(trials: &[&Trial], ranking: &[&str]) -> Vec<HeatMap> {
     let params = Params::of(trials);
     let rank = |place: &usize| {
@@ -81,8 +81,8 @@ pub(super) fn heat_maps(trials: &[&Trial], ranking: &[&str]) -> Vec<HeatMap> {
 }
 
 impl HeatMap {
-    /// Creates the heat map of parameters `a` and `b`. The parameter with more values has the columns, because pages
-    /// are wider than high.
+    /// Creates the heat map of parameters `a` and `b`. The values of the parameter with more values are the columns,
+    /// because pages are wider than high.
     fn new(trials: &[&Trial], params: &Params, a: usize, b: usize) -> HeatMap {
         let values = |place: usize| params.varied[place].values.len();
         let (row, column) = if values(a) > values(b) {
@@ -197,8 +197,8 @@ impl HeatMap {
     }
 }
 
-/// The text of a cell: the time, with a narrow no-break space before its unit. It is empty if there are more than nine
-/// columns, in which case only the colour shows the time.
+/// The text of a cell: the time, with a narrow no-break space before its unit. If there are more than nine columns, the
+/// text is empty, and only the colour shows the time.
 fn compact(ns: u64, columns: usize) -> String {
     if columns > 9 {
         return String::new();

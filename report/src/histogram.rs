@@ -28,8 +28,8 @@ impl Histogram {
             return None;
         }
         let (lo, hi) = (least.max(1) as f64, most as f64);
-        // Twice the square root of the number of times: enough bars to separate two clusters, but not too many for
-        // few times.
+        // The number of bars is twice the square root of the number of times. This is enough to separate two clusters,
+        // but not too many if there are few times.
         let bars = (2.0 * (times_ns.len() as f64).sqrt()).ceil() as usize;
         let bars = bars.clamp(4, MAX_BARS);
         let is_log = Axis::over([lo, hi], Quantity::Time).is_log();

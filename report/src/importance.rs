@@ -110,15 +110,16 @@ impl Importance {
     }
 }
 
-/// The valid trials with the logarithms of their costs. If there are more than [`MAX_TRIALS`], an even selection in the
-/// order of costs.
+/// The valid trials with the logarithms of their costs. If there are more than [`MAX_TRIALS`], only trials that are
+/// evenly spaced in the order of costs.
 fn chosen<'t>(trials: &[&'t Trial]) -> Vec<(&'t Trial, f64)> {
     let summaries = trials
         .iter()
         .filter_map(|trial| Some((*trial, trial.outcome.summary()?)));
     let mut valid: Vec<_> = summaries.collect();
-    // Ratios are used if all trials have one, because config and baseline were measured alternately. Plain times of
-    // different trials are less comparable, because the speed of the machine may have changed in between.
+    // Ratios are used if every trial has one, because a config and the baseline are measured alternately. The plain
+    // times of different trials are less comparable, because the speed of the machine may have changed between the
+    // trials.
     let paired = valid
         .iter()
         .all(|(_, summary)| summary.ratio_ppm.is_some_and(|ppm| ppm > 0));

@@ -53,6 +53,7 @@ impl Group {
             Outcome::Incorrect(_)
             | Outcome::NotANumber { .. }
             | Outcome::Unwritten { .. }
+            | Outcome::ReadsOutput { .. }
             | Outcome::KernelFault { .. }
             | Outcome::GuardHit { .. }
             | Outcome::InputChanged { .. }

@@ -19,7 +19,7 @@ pub fn page(figures: &RunFigures) -> String {
 
 /// Creates a complete HTML document around a body.
 pub(super) fn document(title: &str, body: &Markup) -> String {
-    // Only the page's own script may run. A script that a record smuggles into the body cannot contain the nonce,
+    // Only scripts with the nonce may run. A script that a record smuggles into the body cannot contain the nonce,
     // because the nonce is a hash of the body.
     let nonce = Hash::of("kiln report", body.0.as_bytes()).to_string();
     let policy = format!(

@@ -9,7 +9,7 @@ use kiln_cache::Trial;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct VariedParam {
     pub(super) name: String,
-    /// The values that were tried: ascending if they are integers, otherwise in alphabetical order.
+    /// The values that were tried, in ascending order if they are integers, otherwise in alphabetical order.
     pub(super) values: Vec<String>,
     /// Whether all values are integers.
     pub(super) is_ordinal: bool,

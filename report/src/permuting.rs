@@ -12,8 +12,8 @@
 //! Saint-Pierre, "Correlation and variable importance in random forests", Statistics and Computing 27 (2017)).
 //!
 //! The alternative is functional ANOVA (F. Hutter, H. Hoos and K. Leyton-Brown, ICML 2014). It averages the model over
-//! the product of all values, but constraints exclude most of this product, so no trials support the model there.
-//! Permuting uses only values that were tried.
+//! the product of all values. Constraints exclude most of this product, so there are no trials there that support the
+//! model. Permuting uses only values that were tried.
 //!
 //! The trials of a search concentrate on good times, and constraints make parameters depend on each other. Both can
 //! distort an importance. Therefore the report also shows the share of the variance that the model explains, for
@@ -99,7 +99,8 @@ impl TrialFold<'_> {
         (self.model.expected(&positions(values)) - self.costs[row]).powi(2)
     }
 
-    /// The increase of the sum of squared errors when the values of a parameter are shuffled.
+    /// The sum, over the trials of this fold, of the increase of the squared error when the values of a parameter are
+    /// shuffled among the trials.
     fn rise(&self, param: usize, rng: &mut ChaCha8Rng) -> f64 {
         let mut donors = self.rows.clone();
         donors.shuffle(rng);

@@ -185,7 +185,7 @@ fn figures(profiled: &[(&ProfileRow, &Profile)]) -> Markup {
     }
 }
 
-/// A text that states how many blocks of the launch were executed. Empty if all of them were.
+/// A text that states how many blocks of the launch were executed; empty if all blocks were.
 fn part(profile: &Profile) -> String {
     match profile.executed_blocks == profile.blocks {
         true => String::new(),
@@ -193,7 +193,7 @@ fn part(profile: &Profile) -> String {
     }
 }
 
-/// The cells of a loop that was counted in machine code and not executed.
+/// The cells of a loop in machine code that was only counted, not executed.
 fn static_cells(code: &MachineCode) -> Markup {
     let main = code.main_loop.as_ref();
     html! {

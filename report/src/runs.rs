@@ -15,12 +15,12 @@ use thiserror::Error;
 pub enum RunNotFound {
     /// The cache has no runs.
     #[error(
-        "the cache holds no run\nhelp: run `tune run` first; `tune cache path` says where the cache is"
+        "the cache contains no runs\nhelp: run `tune run` first; `tune cache path` says where the cache is"
     )]
     NoRuns,
     /// There is no run with the requested number.
     #[error(
-        "there is no run {number}; the cache holds runs {first} to {last}\nhelp: `tune report --list` lists them"
+        "there is no run {number}; the cache contains runs {first} to {last}\nhelp: `tune report --list` lists them"
     )]
     NoSuchNumber {
         /// The requested number.
@@ -132,7 +132,7 @@ impl Records {
         let mut said = vec![
             wanted
                 .run
-                .map_or("no run".to_owned(), |run| format!("run {run} is not one")),
+                .map_or("no run".to_owned(), |run| format!("run {run} is not a run")),
         ];
         said.extend(
             wanted
@@ -163,8 +163,8 @@ impl Records {
                 ended: Some(task),
             })
             .collect();
-        // If the run was interrupted, its tasks are determined from its trials. Trials that an earlier version of
-        // `tune` stored do not contain the number of their run, so they are attributed to a run that an earlier version
+        // The tasks of an interrupted run are determined from its trials. Trials that an earlier version of `tune`
+        // stored do not contain the number of their run. They are attributed to every run that an earlier version
         // recorded.
         let known: HashSet<Hash> = tasks.iter().map(|task| task.key).collect();
         let of_run = |trial: &Trial| match trial.place {

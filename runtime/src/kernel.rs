@@ -8,8 +8,8 @@ pub use kiln_spec::Evidence;
 
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
-    Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, KernelSpec, LaunchPlan,
-    ParamValue, Problem, ProblemValue,
+    Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, Invalid, KernelSpec,
+    LaunchPlan, ParamValue, Problem, ProblemValue,
 };
 
 use crate::data::inputs_call::InputsFn;
@@ -328,6 +328,22 @@ impl Kernel {
                 .zip(values)
                 .map(|((name, _), value)| (name.clone(), value)),
         )
+    }
+
+    /// Checks that a choice may be launched for a problem on a device with these limits.
+    pub(crate) fn check_choice(
+        &self,
+        choice: Choice,
+        problem: &Problem,
+        limits: &DeviceLimits,
+    ) -> Result<(), Invalid> {
+        match choice {
+            Choice::Row(row) if !self.rows()[row].is_baseline => {
+                let config = self.config(choice);
+                self.spec().check_config(&config, problem, Some(limits))
+            }
+            Choice::Row(_) | Choice::Baseline => self.spec().check_baseline(problem, Some(limits)),
+        }
     }
 
     /// Whether an extent of a choice's grid is zero for a problem, which means that there is nothing to launch. Returns

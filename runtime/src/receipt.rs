@@ -200,7 +200,7 @@ impl fmt::Display for ReceiptMismatch {
         for difference in &self.differences {
             write!(
                 f,
-                "\n  {}: expected {}, the device reports {}",
+                "\n  {}: expected {}, but the device reports {}",
                 difference.field, difference.expected, difference.found
             )?;
         }

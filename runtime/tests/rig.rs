@@ -55,12 +55,34 @@ unsafe extern "C" {
     fn gap(n: u32, #[len(n)] y: &mut [f32]);
 }
 
+#[tuned_kernel(
+    source = "kernels/accumulate.cu",
+    entry = "accumulate_simply",
+    only(cuda),
+    params(THREADS in [32]),
+    baseline(THREADS = 32),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 100)),
+)]
+unsafe extern "C" {
+    fn sums(n: u32, #[len(n)] x: &[i32], #[len(n)] total: &mut [i32]);
+}
+
 fn ones(_n: u32, y: &mut [f64]) {
     y.fill(1.0);
 }
 
 /// What is needed to launch a kernel for its first problem in a check build, and the expected outputs.
 fn set_up(kernel: &'static Kernel) -> (Rig, Function, LaunchPlan, Expected) {
+    let (rig, release, plan) = loaded(kernel);
+    let (spec, reference) = (kernel.spec(), kernel.reference().unwrap());
+    let expected = Expected::by_reference(reference, spec, &spec.problems[0], 1).unwrap();
+    (rig, release, plan, expected)
+}
+
+/// What is needed to launch a kernel for its first problem in a check build.
+fn loaded(kernel: &'static Kernel) -> (Rig, Function, LaunchPlan) {
     let stream = Stream::default_of(kiln::open("cpu").unwrap());
     let device = &**stream.device();
     let spec = Arc::new(kernel.spec().clone());
@@ -70,10 +92,27 @@ fn set_up(kernel: &'static Kernel) -> (Rig, Function, LaunchPlan, Expected) {
     let artifact = compile(device, &unit, BuildKind::Check).unwrap();
     let release = load(device, &unit, &artifact).unwrap().release;
     let plan = spec.baseline_plan(problem, None).unwrap();
-    let reference = kernel.reference().unwrap();
-    let expected = Expected::by_reference(reference, &spec, problem, 1).unwrap();
     let rig = Rig::new(&stream, &spec, problem, 1, Layout::Zones).unwrap();
-    (rig, release, plan, expected)
+    (rig, release, plan)
+}
+
+#[test]
+fn an_output_to_which_a_kernel_adds_depends_on_what_it_contained() {
+    let (rig, release, plan) = loaded(&sums::KERNEL);
+    rig.launch(&release, &plan).unwrap();
+    // All launches on the same contents agree.
+    let outputs = rig.outputs().unwrap();
+    let error = rig
+        .check_independent(&release, &plan, &outputs)
+        .unwrap_err();
+    assert!(
+        matches!(&error, RigError::ReadsOutput { output, .. } if output == "total"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("declare `total` as `#[inout]`"));
+    let (rig, release, plan, expected) = set_up(&first::KERNEL);
+    rig.launch(&release, &plan).unwrap();
+    rig.check_independent(&release, &plan, &expected).unwrap();
 }
 
 #[test]

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::{HashMap, HashSet};
 
 /// The configs that a strategy has asked the caller to try, and the results in the order in which they were told. If
-/// the caller tells the result of a config twice, the latest is kept.
+/// the caller tells the result of a config twice, the later result is kept.
 #[derive(Clone, Debug)]
 pub(super) struct TrialLedger {
     order: Permutation,
@@ -59,8 +59,8 @@ impl TrialLedger {
         strays
     }
 
-    /// The first `n` configs of the random order from which [`strays`](Self::strays) are taken, whether or not they
-    /// were asked.
+    /// Returns the first `n` configs of the random order in which [`strays`](Self::strays) draws configs, whether or
+    /// not they were asked.
     pub(super) fn sample(&self, n: usize) -> Vec<usize> {
         (0..n.min(self.len))
             .filter_map(|place| self.order.at(place))

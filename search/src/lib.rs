@@ -51,14 +51,14 @@ pub const NAMES: [&str; 10] = [
 
 /// There is no strategy with the requested name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("no strategy is named `{name}`; there are {}", NAMES.join(", "))]
+#[error("no strategy is named `{name}`; the strategies are {}", NAMES.join(", "))]
 pub struct UnknownStrategy {
     /// The requested name.
     pub name: String,
 }
 
-/// If the budget covers a whole space of at most this many configs, a model chooses the order in which `auto` tries
-/// them, because time may run out first. If the budget covers a larger space, `auto` tries all configs in random order.
+/// If the budget covers the whole space, `auto` tries all configs. In a space of at most this many configs, a model
+/// chooses the order, because time may run out first. In a larger space, the order is random.
 const ORDERED: usize = 2_000;
 
 /// Creates a strategy by its name, one of [`NAMES`]. `budget` is the maximum number of configs that the caller will

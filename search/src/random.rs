@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
 
 /// Returns configs in random order, none twice. It stores no list of the returned configs. Its memory grows only with
-/// the number of told results whose configs it did not return.
+/// the number of results that it is told for configs that it did not return.
 #[derive(Clone, Debug)]
 pub struct Random {
     order: Permutation,

@@ -1,8 +1,8 @@
 //! Decides when a search stops: when the expected improvement is too small to be worth another trial.
 
-/// If the expected improvement is below this share of the best cost, a trial is not worthwhile. In practice, the
-/// smallest difference that can be proven is about one percent. If a config has a one-in-ten chance of such an
-/// improvement, its expected improvement is this share.
+/// If the expected improvement is below this share of the best cost, a trial is not worthwhile. The share is a chance
+/// of one in ten of an improvement of one percent, which is about the smallest difference that can be proven in
+/// practice.
 pub const MIN_OUTLOOK: f64 = 1e-3;
 
 /// Number of configs in a row whose expected improvement must be below [`MIN_OUTLOOK`] before the search stops.

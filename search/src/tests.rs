@@ -276,11 +276,9 @@ fn an_unknown_strategy_is_refused_with_the_known_names() {
     let error = by_name("simulated-annealing", &space, 10, seeded(1))
         .err()
         .unwrap();
-    assert!(
-        error
-            .to_string()
-            .contains("`simulated-annealing`; there are auto, annealing, differential-evolution")
-    );
+    assert!(error.to_string().contains(
+        "`simulated-annealing`; the strategies are auto, annealing, differential-evolution"
+    ));
 }
 
 #[test]

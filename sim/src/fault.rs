@@ -27,8 +27,16 @@ pub struct Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at ", self.kernel)?;
+        self.write_in_kernel(f)
+    }
+}
+
+impl Place {
+    /// Writes the position without the name of the kernel.
+    fn write_in_kernel(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.block;
-        write!(f, "`{}` at `{}`", self.kernel, self.instruction)?;
+        write!(f, "`{}`", self.instruction)?;
         match &self.line {
             Some(line) => write!(f, " ({line})")?,
             None => write!(f, " (offset {:#x})", self.offset)?,
@@ -43,12 +51,25 @@ impl fmt::Display for Place {
 
 /// The reason why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{kind}: {place}")]
 pub struct Fault {
     /// The kind of the fault.
     pub kind: FaultKind,
-    /// The position of the failing instruction.
+    /// The position of the failing instruction. For [`FaultKind::Unwritten`] and [`FaultKind::BeforeWait`], this is the
+    /// load.
     pub place: Box<Place>,
+    /// The position of the instruction that uses the loaded value, if this use makes the load a fault.
+    pub used_at: Option<Box<Place>>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.kind, self.place)?;
+        if let Some(used_at) = &self.used_at {
+            write!(f, "; the loaded value is used at ")?;
+            used_at.write_in_kernel(f)?;
+        }
+        Ok(())
+    }
 }
 
 /// The kinds of faults.
@@ -75,7 +96,7 @@ pub enum FaultKind {
         bytes: u32,
     },
     /// A store into read-only memory.
-    #[error("a store of {bytes} bytes at {address:#x} into memory that is only read")]
+    #[error("a store of {bytes} bytes at {address:#x} into read-only memory")]
     ReadOnly {
         /// The address of the first byte of the access.
         address: u64,
@@ -98,13 +119,15 @@ pub enum FaultKind {
         /// The byte offset in shared memory.
         offset: u64,
     },
-    /// A read of shared memory that was never written.
-    #[error("shared memory at {offset:#x} is read and was never written")]
+    /// A read of shared memory that was never written, or that an undefined value was stored to. A load is only a fault
+    /// if an instruction uses the loaded value.
+    #[error("shared memory at {offset:#x} is read, but was never written")]
     Unwritten {
         /// The byte offset in shared memory.
         offset: u64,
     },
-    /// A read of the target of an asynchronous copy before the kernel has waited for this copy.
+    /// A read of the target of an asynchronous copy before the kernel has waited for this copy. A load is only a fault
+    /// if an instruction uses the loaded value.
     #[error("shared memory at {offset:#x} is read before the wait for its asynchronous copy")]
     BeforeWait {
         /// The byte offset in shared memory.

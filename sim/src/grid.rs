@@ -1,4 +1,11 @@
 //! Runs the blocks of a grid on all cores, and the warps of a block in the order that the launch specifies.
+//!
+//! A block may wait for another one, for example at a lock. A block that runs for long is therefore paused, and others
+//! have their turn.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -7,15 +14,18 @@ use rayon::prelude::*;
 
 use crate::{Counters, Fault, Launch, Memory, MemoryView, Order};
 
-/// Maximum length of a warp's turn in the forward and the reversed order, in instructions.
-const WHOLE_TURN: u32 = 1 << 20;
 /// Maximum length of a warp's turn in a random order, in instructions.
 const LONGEST_RANDOM_TURN: u32 = 200;
+/// Length of a block's turn, in warp instructions. In the forward and the reversed order, a warp runs until it waits or
+/// this turn ends.
+const TURN_OF_BLOCK: u32 = 1 << 18;
+/// Maximum number of blocks that have begun and not ended, which limits the memory that they need.
+const MAX_OPEN: usize = 128;
 
 /// A kernel that can be launched.
 pub trait Program: Sync {
     /// The state of one block.
-    type Block<'a>: Block
+    type Block<'a>: Block + Send
     where
         Self: 'a;
 
@@ -89,19 +99,98 @@ pub fn run_blocks<P: Program>(
         Order::Reversed => blocks.reverse(),
         Order::Random { seed } => blocks.shuffle(&mut ChaCha8Rng::seed_from_u64(seed)),
     }
-    blocks
-        .par_iter()
-        .map(|&linear| {
-            let seed = block_seed(launch.order, linear);
-            let index = launch.block_index(linear);
-            let mut block = program.block(launch, &view, index, seed)?;
-            run_block(&mut block, launch.order, seed)?;
-            Ok(block.counters().clone())
-        })
+    let queue = Queue {
+        tasks: Mutex::new(Tasks {
+            new: blocks.into(),
+            open: 0,
+            paused: VecDeque::new(),
+        }),
+        failed: AtomicBool::new(false),
+    };
+    let begin = |linear: u64| {
+        let seed = block_seed(launch.order, linear);
+        let block = program.block(launch, &view, launch.block_index(linear), seed)?;
+        Ok(Box::new(Running::new(block, launch.order, seed)))
+    };
+    (0..rayon::current_num_threads())
+        .into_par_iter()
+        .map(|_| queue.work(begin))
         .try_reduce(Counters::default, |mut sum, counters| {
             sum += &counters;
             Ok(sum)
         })
+}
+
+/// The blocks that have not ended and do not run.
+struct Tasks<B> {
+    /// The linear indices of the blocks that have not begun.
+    new: VecDeque<u64>,
+    /// Number of blocks that have begun and not ended.
+    open: usize,
+    paused: VecDeque<Box<Running<B>>>,
+}
+
+/// The work of all cores.
+struct Queue<B> {
+    tasks: Mutex<Tasks<B>>,
+    /// Whether a block has failed.
+    failed: AtomicBool,
+}
+
+/// The next work of a core.
+enum Task<B> {
+    Begin(u64),
+    Continue(Box<Running<B>>),
+}
+
+impl<B: Block> Queue<B> {
+    /// Runs blocks until none is left, or until one fails. Returns the sum of the counters of the blocks that this core
+    /// has ended.
+    fn work(
+        &self,
+        begin: impl Fn(u64) -> Result<Box<Running<B>>, Fault>,
+    ) -> Result<Counters, Fault> {
+        let mut sum = Counters::default();
+        while let Some(task) = self.next() {
+            let running = match task {
+                Task::Begin(linear) => begin(linear),
+                Task::Continue(running) => Ok(running),
+            };
+            let ran = running.and_then(|mut running| Ok((running.run()?, running)));
+            match ran {
+                Ok((true, running)) => {
+                    sum += running.block.counters();
+                    self.tasks().open -= 1;
+                }
+                Ok((false, running)) => self.tasks().paused.push_back(running),
+                Err(fault) => {
+                    self.failed.store(true, Ordering::Relaxed);
+                    return Err(fault);
+                }
+            }
+        }
+        Ok(sum)
+    }
+
+    fn tasks(&self) -> std::sync::MutexGuard<'_, Tasks<B>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next block to run: a new one, unless too many blocks have not ended. `None` if no block is left, except those
+    /// that other cores run.
+    fn next(&self) -> Option<Task<B>> {
+        if self.failed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let mut tasks = self.tasks();
+        if (tasks.open < MAX_OPEN || tasks.paused.is_empty())
+            && let Some(linear) = tasks.new.pop_front()
+        {
+            tasks.open += 1;
+            return Some(Task::Begin(linear));
+        }
+        tasks.paused.pop_front().map(Task::Continue)
+    }
 }
 
 fn block_seed(order: Order, linear: u64) -> u64 {
@@ -113,60 +202,86 @@ fn block_seed(order: Order, linear: u64) -> u64 {
     (seed ^ linear.rotate_left(32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-fn run_block(block: &mut impl Block, order: Order, seed: u64) -> Result<(), Fault> {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut ready: Vec<usize> = (0..block.warps()).collect();
-    let mut waiting = Vec::new();
-    while !ready.is_empty() {
-        let (at, turn) = match order {
-            Order::Forward => (0, WHOLE_TURN),
-            Order::Reversed => (ready.len() - 1, WHOLE_TURN),
+/// A block, and the warps that can run and that wait.
+struct Running<B> {
+    block: B,
+    order: Order,
+    random: ChaCha8Rng,
+    ready: Vec<usize>,
+    waiting: Vec<usize>,
+}
+
+impl<B: Block> Running<B> {
+    fn new(block: B, order: Order, seed: u64) -> Running<B> {
+        Running {
+            ready: (0..block.warps()).collect(),
+            waiting: Vec::new(),
+            block,
+            order,
+            random: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// Runs warps until the block ends or its turn does. Returns whether the block has ended.
+    fn run(&mut self) -> Result<bool, Fault> {
+        let begin = self.block.counters().instructions;
+        while !self.ready.is_empty() {
+            let ran = self.block.counters().instructions - begin;
+            match u32::try_from(ran).map_or(0, |ran| TURN_OF_BLOCK.saturating_sub(ran)) {
+                0 => return Ok(false),
+                left => self.turn(left)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs one warp for its turn, or for at most `left` instructions.
+    fn turn(&mut self, left: u32) -> Result<(), Fault> {
+        let (at, turn) = match self.order {
+            Order::Forward => (0, left),
+            Order::Reversed => (self.ready.len() - 1, left),
             Order::Random { .. } => (
-                random.random_range(0..ready.len()),
-                random.random_range(1..=LONGEST_RANDOM_TURN),
+                self.random.random_range(0..self.ready.len()),
+                self.random.random_range(1..=LONGEST_RANDOM_TURN).min(left),
             ),
         };
-        let warp = ready[at];
-        match block.step(warp, turn)? {
+        let warp = self.ready[at];
+        match self.block.step(warp, turn)? {
             // A warp that used up its turn goes to the end of the queue, because it may spin until other warps run.
             Progress::Ready => {
-                ready.remove(at);
-                match order {
-                    Order::Reversed => ready.insert(0, warp),
-                    _ => ready.push(warp),
+                self.ready.remove(at);
+                match self.order {
+                    Order::Reversed => self.ready.insert(0, warp),
+                    _ => self.ready.push(warp),
                 }
             }
             Progress::Done => {
-                ready.remove(at);
+                self.ready.remove(at);
             }
             Progress::Waits => {
-                ready.remove(at);
-                waiting.push(warp);
+                self.ready.remove(at);
+                self.waiting.push(warp);
             }
         }
-        if !waiting.is_empty() {
-            wake(block, &mut ready, &mut waiting)?;
+        match self.waiting.is_empty() {
+            true => Ok(()),
+            false => self.wake(),
         }
     }
-    Ok(())
-}
 
-/// Steps the waiting warps again, with a turn of 0 instructions. Those that can continue become ready.
-fn wake(
-    block: &mut impl Block,
-    ready: &mut Vec<usize>,
-    waiting: &mut Vec<usize>,
-) -> Result<(), Fault> {
-    waiting.sort_unstable();
-    for warp in std::mem::take(waiting) {
-        match block.step(warp, 0)? {
-            Progress::Ready => ready.push(warp),
-            Progress::Waits => waiting.push(warp),
-            Progress::Done => {}
+    /// Steps the waiting warps again, with a turn of 0 instructions. Those that can continue become ready.
+    fn wake(&mut self) -> Result<(), Fault> {
+        self.waiting.sort_unstable();
+        for warp in std::mem::take(&mut self.waiting) {
+            match self.block.step(warp, 0)? {
+                Progress::Ready => self.ready.push(warp),
+                Progress::Waits => self.waiting.push(warp),
+                Progress::Done => {}
+            }
         }
-    }
-    match ready.is_empty() && !waiting.is_empty() {
-        true => Err(block.deadlock()),
-        false => Ok(()),
+        match self.ready.is_empty() && !self.waiting.is_empty() {
+            true => Err(self.block.deadlock()),
+            false => Ok(()),
+        }
     }
 }

@@ -90,6 +90,15 @@ impl Image {
         Ok(Image::Ptx(module.load(memory)?))
     }
 
+    /// The address and the size in bytes of a variable in global or constant memory. `None` if the image has no such
+    /// variable.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        match self {
+            Image::Gfx11(loaded) => loaded.variable(name),
+            Image::Ptx(loaded) => loaded.variable(name),
+        }
+    }
+
     /// Decodes the kernel of this name.
     ///
     /// # Errors

@@ -41,9 +41,11 @@ impl Launch {
 /// the order is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending order. Each warp runs until it waits, ends or has run for 2^20 instructions.
+    /// Ascending order. Each warp runs until it waits or ends, or until its block has run for 2^18 warp instructions
+    /// and is paused.
     Forward,
-    /// Descending order. Each warp runs until it waits, ends or has run for 2^20 instructions.
+    /// Descending order. Each warp runs until it waits or ends, or until its block has run for 2^18 warp instructions
+    /// and is paused.
     Reversed,
     /// The blocks are shuffled. A random warp runs for 1 to 200 instructions, then another warp is chosen at random.
     Random {

@@ -19,6 +19,7 @@ pub mod memory;
 pub mod ptx;
 mod source_line;
 mod traffic;
+mod undefined;
 mod wide;
 
 pub use counters::{Counters, Traffic};

@@ -14,7 +14,7 @@ use crate::wide::wide;
 /// The bits of 64 granules.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
-    /// Written at any time.
+    /// Written at any time, and no undefined value was stored since.
     written: u64,
     /// The target of an asynchronous copy that is not complete.
     pending: u64,
@@ -103,7 +103,8 @@ impl Marks {
         stopped == 0
     }
 
-    /// Whether no granule of an access with a known footprint was accessed since the last barrier.
+    /// Whether all granules that the access with this footprint would touch are untouched since the last barrier.
+    /// `first` is the offset that the first lane of the access uses.
     #[inline(always)]
     pub fn are_untouched_known(&self, known: &Footprint, first: u32) -> bool {
         let mut touched = 0;
@@ -113,7 +114,8 @@ impl Marks {
         touched == 0
     }
 
-    /// Whether no granule of an access by the lanes of `mask` was accessed since the last barrier.
+    /// Whether all granules that the lanes of `mask` would access are untouched since the last barrier. Each lane
+    /// accesses `bytes` bytes.
     #[inline(always)]
     pub fn are_untouched(&self, at: &[u32; 32], bytes: u32, mask: u32) -> bool {
         let count = (bytes >> self.shift).clamp(1, 64);
@@ -171,12 +173,21 @@ impl Marks {
         }
     }
 
+    /// Records that a granule holds no value, as if it had never been written.
+    pub fn forget(&mut self, granule: usize) {
+        if let Some(word) = self.words.get_mut(granule / 64) {
+            let bit = 1 << (granule % 64);
+            word.written &= !bit;
+            word.readable &= !bit;
+        }
+    }
+
     /// Whether a granule is one that no thread may access.
     pub fn is_forbidden(&self, granule: usize) -> bool {
         self.bit(granule, |word| word.forbidden)
     }
 
-    /// Whether a granule was ever written.
+    /// Whether a granule was written, and no undefined value was stored to it since.
     pub fn is_written(&self, granule: usize) -> bool {
         self.bit(granule, |word| word.written)
     }

@@ -56,7 +56,7 @@ impl Memory {
     /// [`FaultKind::OutOfBounds`] if the bytes are not all inside one allocation.
     pub fn write(&self, address: u64, data: &[u8]) -> Result<(), FaultKind> {
         let view = self.view();
-        let (region, offset) = view.find(address, data.len() as u32)?;
+        let (region, offset) = view.find_bytes(address, data.len() as u64)?;
         for (i, &byte) in data.iter().enumerate() {
             region.store_u8(offset + i, byte);
         }
@@ -69,7 +69,7 @@ impl Memory {
     /// [`FaultKind::OutOfBounds`] if the bytes are not all inside one allocation.
     pub fn read(&self, address: u64, data: &mut [u8]) -> Result<(), FaultKind> {
         let view = self.view();
-        let (region, offset) = view.find(address, data.len() as u32)?;
+        let (region, offset) = view.find_bytes(address, data.len() as u64)?;
         for (i, byte) in data.iter_mut().enumerate() {
             *byte = region.load_u8(offset + i);
         }
@@ -98,18 +98,22 @@ impl MemoryView {
     /// # Errors
     /// [`FaultKind::OutOfBounds`] if no allocation contains all of the bytes.
     pub fn find(&self, address: u64, bytes: u32) -> Result<(&Region, usize), FaultKind> {
+        self.find_bytes(address, bytes.into())
+    }
+
+    fn find_bytes(&self, address: u64, bytes: u64) -> Result<(&Region, usize), FaultKind> {
         let after = self
             .regions
             .partition_point(|region| region.base <= address);
         let region = after.checked_sub(1).map(|i| &*self.regions[i]);
         if let Some(region) = region
-            && region.holds(address, bytes)
+            && region.holds_bytes(address, bytes)
         {
             return Ok((region, (address - region.base) as usize));
         }
         Err(FaultKind::OutOfBounds {
             address,
-            bytes,
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
             nearest: region.map(|region| (region.base, region.bytes)),
         })
     }
@@ -148,15 +152,21 @@ impl Region {
         address >= self.base && address - self.base + u64::from(bytes) <= self.bytes as u64
     }
 
+    fn holds_bytes(&self, address: u64, bytes: u64) -> bool {
+        let offset = address.checked_sub(self.base);
+        let end = offset.and_then(|offset| offset.checked_add(bytes));
+        end.is_some_and(|end| end <= self.bytes as u64)
+    }
+
     /// The word at a byte offset, which must be a multiple of 4. Atomic operations use it.
     pub fn word(&self, offset: usize) -> &AtomicU32 {
         debug_assert!(offset.is_multiple_of(4));
         &self.words[offset / 4]
     }
 
-    /// The offset of each lane's address in this region, or 0 for lanes that are not in `mask`. `None` unless, for
-    /// every lane of `mask`, the region contains `bytes` bytes at the address and the address is a multiple of `align`,
-    /// a power of two up to 256.
+    /// Returns the offset of each lane's address in this region, or 0 for lanes that are not in `mask`. Returns `None`
+    /// if, for any lane of `mask`, the region does not contain `bytes` bytes at the address, or the address is not a
+    /// multiple of `align` (a power of two up to 256).
     #[inline(always)]
     pub(crate) fn offsets(
         &self,
@@ -264,5 +274,20 @@ mod tests {
         assert!(second > first && second % 4096 == 0);
         let stale = memory.read(first, &mut [0; 4]);
         assert!(matches!(stale, Err(FaultKind::OutOfBounds { .. })));
+    }
+
+    #[test]
+    fn a_copy_of_4_gib_does_not_fit_a_small_allocation() {
+        let memory = Memory::default();
+        let address = memory.alloc(64);
+        // The host allocates pages of zeros when they are first accessed. Both copies fail before that.
+        let mut data = vec![0; 1 << 32];
+        let fault = FaultKind::OutOfBounds {
+            address,
+            bytes: u32::MAX,
+            nearest: Some((address, 64)),
+        };
+        assert_eq!(memory.write(address, &data), Err(fault.clone()));
+        assert_eq!(memory.read(address, &mut data), Err(fault));
     }
 }

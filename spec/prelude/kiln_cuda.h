@@ -14,6 +14,10 @@
 #error "kiln_cuda.h is for NVRTC"
 #endif
 
+// NVCC's headers define these; NVRTC defines only the version of the compiler.
+#define CUDA_VERSION (__CUDACC_VER_MAJOR__ * 1000 + __CUDACC_VER_MINOR__ * 10)
+#define CUDART_VERSION CUDA_VERSION
+
 // The types that NVIDIA's own headers give these names under NVRTC: a unit may include both.
 typedef signed char int8_t;
 typedef short int16_t;

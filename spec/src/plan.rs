@@ -64,7 +64,7 @@ pub enum PlanError {
         error: EvalError,
     },
     /// An extent is zero, is negative or does not fit 32 bits.
-    #[error("{what} is {value}, and must be from 1 to 4294967295")]
+    #[error("{what} is {value}, but must be from 1 to 4294967295")]
     Extent {
         /// A description of the extent.
         what: &'static str,
@@ -72,7 +72,7 @@ pub enum PlanError {
         value: i128,
     },
     /// The dynamic shared memory is negative or does not fit 32 bits.
-    #[error("dynamic shared memory is {value} bytes, and must be from 0 to 4294967295")]
+    #[error("dynamic shared memory is {value} bytes, but must be from 0 to 4294967295")]
     SharedBytes {
         /// The value in bytes.
         value: i128,

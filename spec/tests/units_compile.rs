@@ -57,6 +57,60 @@ fn an_unmodified_kernel_that_reads_macros_compiles() {
 }
 
 #[test]
+fn kernels_behind_macros_of_an_included_file_compile() {
+    let macros = "#pragma once\n#define KERNEL extern \"C\" __global__\n#define DEVICE __device__\n\
+                  #define LOCAL_ARRAY extern __shared__\n#define BOUNDS(...) __launch_bounds__(__VA_ARGS__)\n\
+                  #define UNARY(name, type, op) KERNEL void name##_##type(type* x) { x[threadIdx.x] = op(x[threadIdx.x]); }\n";
+    let source = "#include \"common/macros.h\"\nDEVICE float half_of(float x) { return 0.5f * x; }\n\
+                  KERNEL void BOUNDS(64, 1) reversed(float* x) {\n  LOCAL_ARRAY float tile[];\n\
+                  HIP_DYNAMIC_SHARED(float, same)\n  tile[63 - threadIdx.x] = x[threadIdx.x];\n  __syncthreads();\n\
+                  x[threadIdx.x] = half_of(same[threadIdx.x]);\n}\nUNARY(root, float, sqrtf)\nUNARY(root, double, sqrt)\n\
+                  template <int N> __global__ BOUNDS(N) void bounded(float* x) { x[threadIdx.x] = N; }\n";
+    let files = [("kernel.cu", source), ("common/macros.h", macros)];
+    for entry in ["reversed", "root_float", "root_double", "bounded<32>"] {
+        let unit = Case::new(entry, &[]).unit(&files);
+        check(&unit);
+        let is_bounded = (unit.text).contains("__global__ void __launch_bounds__(N) bounded_");
+        assert_eq!(is_bounded, entry.starts_with("bounded"), "{}", unit.text);
+    }
+}
+
+#[test]
+fn directives_instantiations_and_macros_around_a_kernel_compile() {
+    let source = "#define SPACE_BEGIN namespace space {\n#define SPACE_END }\n#define NAME(x) x##_kernel\n\
+                  SPACE_BEGIN\nstruct S { float x; };\nSPACE_END\nSPACE_BEGIN\n\
+                  template <int D, int B = (D <= 64 ? 2 : 4)> // a comment\n#ifndef HIP\n__launch_bounds__(D, 1)\n#else\n__launch_bounds__(D, 2)\n#endif\n\
+                  static __global__ void bounded(float* x) { x[threadIdx.x] = B; }\n\
+                  template __global__ void bounded<16>(float*);\nSPACE_END\n\
+                  #ifdef HIP\n__launch_bounds__(32)\n#endif\nstatic __global__ void looped(float* y, int n) {\n\
+                  #if LOOP\n  for (int i = 0; i < n; ++i) {\n#else\n  int i = 0; (void)n;\n#endif\n    y[i] = 1;\n\
+                  #if LOOP\n  }\n#endif\n}\n__global__ void NAME(add)(float* x) { x[0] += 1; }\n\
+                  #ifdef __CUDACC__\n__global__\n#endif\nvoid shared_with_the_host(float* x) { x[0] = 1; }\n";
+    for (entry, loops) in [
+        ("space::bounded<32>", 1),
+        ("looped", 0),
+        ("looped", 1),
+        ("add_kernel", 0),
+        ("shared_with_the_host", 0),
+    ] {
+        check_one(&Case::new(entry, &[("LOOP", loops)]), source);
+    }
+}
+
+#[test]
+fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
+    let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
+                  #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\
+                  #if 0\n  x[n] = removed(x);\n#endif\n  x[threadIdx.x] = 1.0f;\n}\n\
+                  #if 0\n__global__ void k(float* x) { __syncthreads(); }\n#endif\n\
+                  #if N == 7\n__global__ void other(float* x) { x[0] = 7; }\n#endif\n\
+                  #if N == 4\n__global__ void other(float* x) { x[0] = 4; }\n#endif\n";
+    let unit = check_one(&Case::new("k", &[("N", 4)]), source);
+    assert_eq!(unit.mode, Mode::Loop);
+    check_one(&Case::new("other", &[("N", 4)]), source);
+}
+
+#[test]
 fn helpers_structs_tables_and_templates_compile() {
     let source = r#"
         #pragma once

@@ -1,5 +1,6 @@
 //! Runs the real `tune` program and the real cargo.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -36,8 +37,25 @@ pub fn tune_program() -> &'static Path {
             "cargo should have built {}",
             program.display()
         );
-        program
+        lasting(&program)
     })
+}
+
+/// Another name of a program that cargo built. Cargo replaces the program if another command builds it with other
+/// features, and then it is absent for a moment.
+fn lasting(program: &Path) -> PathBuf {
+    let file = std::fs::metadata(program).expect("the program should be there");
+    let folder = target_dir().join(profile_folder()).join("lasting");
+    let folder = folder.join(file.ino().to_string());
+    std::fs::create_dir_all(&folder).expect("a folder should be made");
+    let name = program.file_name().expect("a program should have a name");
+    let link = folder.join(name);
+    match std::fs::hard_link(program, &link) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            panic!("{}: {error}", link.display())
+        }
+        _ => link,
+    }
 }
 
 /// The profile in which the tests themselves were built.

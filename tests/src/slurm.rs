@@ -158,6 +158,11 @@ impl Cluster {
         }
     }
 
+    /// Whether a job on a node still runs `tune`.
+    pub fn runs_tune(&self, node: usize) -> bool {
+        self.steps(node).into_iter().any(is_tune)
+    }
+
     /// Kills a node and all processes that it runs, as a power failure would.
     pub fn kill_node(&self, node: usize) {
         let pid = self.pid(&name(node));

@@ -38,8 +38,8 @@ use crate::cli::Cli;
 
 /// Runs the command line of this process. `catalogue` contains the kernels whose plain-Rust references are linked in.
 pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
-    // Beyond a file size limit, writes should fail with an error that names the file, as on a full disk. By default,
-    // the signal would end the process. If the handler cannot be installed, the default remains.
+    // By default, SIGXFSZ ends the process if a file would exceed the size limit. With a handler, the write fails with
+    // an error that names the file, as on a full disk. If the handler cannot be installed, the default remains.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     // If the program is installed as `cargo-tune`, `cargo tune` passes `tune` as the first argument.
     let mut words: Vec<_> = std::env::args_os().collect();

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use cargo_metadata::{Dependency, Package};
 
 use crate::error::Failure;
-use crate::tables::files::write_if_changed;
+use kiln_project::tables::write_if_changed;
 use kiln_project::{Project, ProjectError, TunedKernel};
 
 /// The folder of the program, inside the package.

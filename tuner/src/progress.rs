@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -57,10 +58,15 @@ pub trait Reporter: Sync {
     fn run_finished(&self);
 }
 
+/// Whether progress is shown in plain lines: without a terminal, and in CI.
+fn is_plain() -> bool {
+    !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some()
+}
+
 /// Creates a reporter: bars on a terminal, plain lines elsewhere and in CI. With `verbose`, it prints a line for every
 /// trial.
 pub fn reporter(verbose: bool) -> Box<dyn Reporter> {
-    let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
+    let plain = is_plain();
     if plain {
         Box::new(Lines {
             verbose,
@@ -83,7 +89,7 @@ pub struct Counter {
 impl Counter {
     /// Creates a counter of `total` steps. `what` describes the steps.
     pub fn new(what: &'static str, total: u64) -> Counter {
-        let plain = !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some();
+        let plain = is_plain();
         let bar = (!plain).then(|| {
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {msg}, {eta} left");
             let bar = ProgressBar::new(total).with_message(what);
@@ -119,8 +125,54 @@ impl Counter {
     }
 }
 
-/// Maximum number of tasks for which each result is printed. A run with more tasks prints the first result of each
-/// kernel, and another result from time to time.
+/// Shows that one step of unknown length is running: a spinner on a terminal, a line every few seconds elsewhere. The
+/// display ends when the value is dropped.
+#[derive(Debug)]
+pub struct Waiting {
+    spinner: Option<ProgressBar>,
+    /// The thread that prints the lines ends when the sender is dropped.
+    _ended: Option<mpsc::Sender<()>>,
+}
+
+impl Waiting {
+    /// Begins a step. `what` describes it.
+    pub fn begin(what: String) -> Waiting {
+        let plain = is_plain();
+        if !plain {
+            let style = ProgressStyle::with_template("{spinner} {msg} ({elapsed})");
+            let spinner = ProgressBar::new_spinner().with_message(what);
+            spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            spinner.enable_steady_tick(Duration::from_millis(200));
+            return Waiting {
+                spinner: Some(spinner),
+                _ended: None,
+            };
+        }
+        let (sender, ended) = mpsc::channel::<()>();
+        let begun = Instant::now();
+        std::thread::spawn(move || {
+            while ended.recv_timeout(LINE_EVERY) == Err(RecvTimeoutError::Timeout) {
+                let seconds = begun.elapsed().as_secs();
+                Lines::say(&format!("{what}: running for {seconds} s"));
+            }
+        });
+        Waiting {
+            spinner: None,
+            _ended: Some(sender),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
+/// A run with at most this many tasks prints the result of each task. A run with more tasks prints only the first
+/// result of each kernel, and another result from time to time.
 pub const MAX_IN_FULL: usize = 12;
 
 /// Decides which lines of a run are printed, so the lines of a long run fit on a screen.

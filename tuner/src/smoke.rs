@@ -5,14 +5,16 @@ use std::path::Path;
 
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
-use kiln_spec::baked::{Freshness, Hashes, Row};
+use kiln_cache::Outcome;
+use kiln_cache::record::ReferenceGrade;
+use kiln_spec::baked::Row;
 use kiln_spec::codegen::Target;
 use kiln_spec::verification::verification_problems;
 use kiln_spec::{Backend, Config, Problem};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::tables::local;
+use crate::progress::Waiting;
 use kiln_lab::Bench;
 use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
@@ -22,17 +24,25 @@ use kiln_lab::peaks;
 use kiln_lab::reference::{Expectations, Oracle};
 use kiln_lab::verify::{self, Verifier};
 use kiln_lab::worker::protocol::ProcessLimits;
-use kiln_lab::worker::reference_of;
-use kiln_project::TunedKernel;
+use kiln_lab::worker::{check_inputs, reference_of};
+use kiln_project::{TableFolder, TunedKernel};
 
-/// Maximum number of operations, and of bytes, of a problem that the smoke test launches. In place of a larger problem,
-/// it launches the kernel's small verification problems, if there are any. It still compares the launch plan of the
-/// larger problem with the table.
+/// Runs a smoke test of a row, and shows which one is running.
+fn while_shown<T>(kernel: &TunedKernel, row: &str, test: impl FnOnce() -> T) -> T {
+    let _waiting = Waiting::begin(format!("smoke test of {}: {row}", kernel.label));
+    test()
+}
+
+/// Maximum number of operations, and of bytes, of a problem that the smoke test launches. Instead of a larger problem,
+/// the smoke test launches the kernel's small verification problems, if there are any. The launch plan of the larger
+/// problem is nevertheless compared with the table.
 const MAX_WORK: u64 = 200_000_000;
 
 /// The result for one baked row or one baseline.
 #[derive(Serialize)]
 pub struct Smoked {
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The device and the problem of the row, or `baseline` and its problem.
@@ -75,7 +85,7 @@ impl Smoke<'_> {
     pub fn kernel(
         &self,
         kernel: &TunedKernel,
-        local: &Path,
+        local: &TableFolder,
         problems: &[String],
         say: &mut dyn FnMut(Smoked) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
@@ -84,22 +94,25 @@ impl Smoke<'_> {
         for problem in &spec.problems {
             let text = problem.to_string();
             if is_meant(&text) {
-                let result = self.launch(kernel, Which::Baseline, problem, None);
-                say(outcome(kernel, format!("baseline ({text})"), result))?;
+                let name = format!("baseline ({text})");
+                let result = while_shown(kernel, &name, || {
+                    self.launch(kernel, Which::Baseline, problem, None)
+                });
+                say(outcome(kernel, name, result))?;
             }
         }
-        for row in local::rows(&spec.name, &kernel.tuned, local)? {
+        for row in kernel.tuned.rows_with(local, &spec.name)? {
             if is_meant(&row.problem) {
                 let name = format!("{} ({})", row.device, row.problem);
-                say(outcome(kernel, name, self.row(kernel, &row)))?;
+                let result = while_shown(kernel, &name, || self.row(kernel, &row));
+                say(outcome(kernel, name, result))?;
             }
         }
         Ok(())
     }
 
     fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-        if let Freshness::Stale { which, .. } = row.freshness(&now) {
+        if let Some(which) = kernel.stale_part(row) {
             return Err(Trouble::NotRun(format!(
                 "stale: its {which} changed; builds do not use it"
             )));
@@ -140,6 +153,7 @@ impl Smoke<'_> {
             return Err(Trouble::NotRun(why));
         }
         let failed = |text: &dyn std::fmt::Display| Trouble::Failed(text.to_string());
+        check_inputs(self.catalogue, &kernel.package, &kernel.spec).map_err(|e| failed(&e))?;
         let made = self
             .workshop
             .make(kernel, which, problem, BuildKind::Release)
@@ -168,22 +182,29 @@ impl Smoke<'_> {
             .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
         let proof = verifier.verify(&made.arm, &cases).map_err(|error| {
             let outcome = of_worker_error(&error);
-            failed(&match &checker {
+            let outcome = match &checker {
                 Some(Ok(checker)) => checker.explain(which, &expected, outcome),
                 _ => outcome,
-            })
+            };
+            failed_on(
+                &outcome,
+                verifier.failing_problem(&made.arm, &cases),
+                problem,
+            )
         })?;
-        let checked = checker.map(|checker| Ok(checker?.check(which, &expected)));
-        let orders = match checked {
+        let orders = match &checker {
             None => String::new(),
-            Some(Ok(Checked::Passed)) => ", in four orders of threads".to_owned(),
-            Some(Ok(Checked::Failed(outcome))) => return Err(failed(&outcome)),
-            Some(Ok(Checked::NotChecked(why)) | Err(why)) => {
-                format!(", not checked for races: {why}")
+            Some(Err(why)) => format!(", not checked for races: {why}"),
+            Some(Ok(checker)) => checked_orders(checker, which, &expected, problem)?,
+        };
+        let agree = match expected.grade() {
+            ReferenceGrade::BaselineOnly => {
+                "launches agree with the baseline (self-consistent, not verified)"
             }
+            _ => "launches right",
         };
         Ok(format!(
-            "{} {}, {} launches right, receipts as intended{orders}",
+            "{} {}, {} {agree}, receipts as intended{orders}",
             made.arm.release, made.arm.plan, proof.cases
         ))
     }
@@ -193,14 +214,14 @@ impl Smoke<'_> {
         let Some(row) = row else { return Ok(()) };
         if made.arm.plan != row.plan {
             return Err(Trouble::Failed(format!(
-                "the table says {}, the launch would be {}",
+                "the table says {}, but the launch would be {}",
                 row.plan, made.arm.plan
             )));
         }
         let same_target = Target::from(row.device.backend) == Target::from(self.workshop.backend);
         if same_target && made.arm.release != row.symbol {
             return Err(Trouble::Failed(format!(
-                "the table says {}, the launch would be {}",
+                "the table says {}, but the launch would be {}",
                 row.symbol, made.arm.release
             )));
         }
@@ -239,10 +260,39 @@ impl Smoke<'_> {
     }
 }
 
+/// Runs the check build of a candidate, and returns the end of the description of its launch.
+fn checked_orders(
+    checker: &Checker<'_>,
+    which: Which<'_>,
+    expected: &Expectations,
+    problem: &Problem,
+) -> Result<String, Trouble> {
+    match checker.check(which, expected) {
+        Checked::Passed if checker.checks(problem) => Ok(", in four orders of threads".to_owned()),
+        Checked::Passed => Ok(", smaller sizes in four orders of threads".to_owned()),
+        Checked::NotChecked(why) => Ok(format!(", not checked for races: {why}")),
+        Checked::Failed(outcome) => {
+            let failing = checker.failing_problem(which, expected);
+            Err(failed_on(&outcome, failing, problem))
+        }
+    }
+}
+
 /// Why a row did not pass: its test failed, or it was not run.
 enum Trouble {
     Failed(String),
     NotRun(String),
+}
+
+/// The failure of a launch. If the launch was on another problem than the row's, the text names the other problem,
+/// because the author may not know that Kiln also verifies other sizes.
+fn failed_on(outcome: &Outcome, failing: Option<&Problem>, problem: &Problem) -> Trouble {
+    Trouble::Failed(match failing {
+        Some(failing) if failing != problem => format!(
+            "{outcome} (on {failing}, one of the sizes on which Kiln verifies every config)"
+        ),
+        _ => outcome.to_string(),
+    })
 }
 
 fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -> Smoked {
@@ -252,6 +302,7 @@ fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -
         Err(Trouble::NotRun(detail)) => ("not run", detail),
     };
     Smoked {
+        package: kernel.package.clone(),
         kernel: kernel.spec.name.clone(),
         row,
         state,

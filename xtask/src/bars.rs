@@ -193,7 +193,7 @@ const BARS: &[Bar] = &[
     (BUCKETS, "fleets through S3 servers", &[]),
 ];
 
-/// Stands for all tests of a package, including those of its library, in place of the name of a test file.
+/// Used instead of the name of a test file. It stands for all tests of a package, including those of its library.
 const ALL: &str = "";
 
 /// The bar that also runs the tests against S3 servers on this machine.

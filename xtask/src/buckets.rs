@@ -32,8 +32,8 @@ pub fn run() -> Result<(), String> {
     step::run("requests to buckets", &mut fleet)
 }
 
-/// A `cargo test` with a target folder of its own. In the suite's target folder, enabling the feature `s3` would
-/// rebuild every crate that uses the store.
+/// A `cargo test` command with a separate target folder, because enabling the feature `s3` in the suite's target folder
+/// would rebuild every crate that uses the store.
 fn test() -> Command {
     let mut command = cargo(&["test", "--profile", PROFILE]);
     command.env("CARGO_TARGET_DIR", folder().join("build"));

@@ -15,7 +15,7 @@ const MAX_LINES: usize = 500;
 /// Maximum length of any other source file, in lines.
 const MAX_LINES_OF_OTHERS: usize = 700;
 
-/// The source folders in which files must not import each other in a ring.
+/// The source folders that are checked for rings of files that import each other.
 const CRATES: [&str; 15] = [
     "cache/src",
     "exchange/src",
@@ -34,7 +34,7 @@ const CRATES: [&str; 15] = [
     "xtask/src",
 ];
 
-/// The cargo options that enable the adapters for other libraries, with the versions that the examples choose.
+/// The cargo options that enable the adapters for other libraries, in the versions that the examples use.
 const ADAPTERS: [&str; 2] = ["--features", "kiln-examples/cudarc"];
 
 /// Runs commands one after another.
@@ -58,7 +58,7 @@ pub fn run() -> Result<(), String> {
     let mut lints = cargo(&["clippy", "--workspace", "--all-targets", "--quiet"]);
     lints.args(["--profile", PROFILE]).args(ADAPTERS);
     lints.args(["--", "-D", "warnings"]);
-    // The tests build the course with the features of the whole workspace, but users build the course by itself.
+    // The tests build the course together with the whole workspace and its features, but users build the course alone.
     let mut course = cargo(&[
         "check",
         "--package",
@@ -89,7 +89,7 @@ fn layout(root: &Path) -> Result<(), String> {
             .any(|ending| file.ends_with(ending));
         let (lines, most) = (text.lines().count(), max_lines(&file));
         if code && lines > most {
-            problems.push(format!("{file}: {lines} lines, more than {most}"));
+            problems.push(format!("{file}: {lines} lines, but the maximum is {most}"));
         }
         if (code || file.ends_with(".md")) && !quotes_wording(&file) {
             for (i, line) in text.lines().enumerate() {
@@ -112,15 +112,20 @@ fn layout(root: &Path) -> Result<(), String> {
         ]
         .contains(&name)
         {
-            problems.push(format!("{file}: a name that says nothing"));
+            problems.push(format!(
+                "{file}: the name says nothing about the file's content"
+            ));
         }
         if file.ends_with(".rs") && !unsafe_allowed(&file) {
             let stray = text
                 .lines()
                 .enumerate()
                 .filter(|(_, line)| has_unsafe(line, forms(&file)));
-            problems
-                .extend(stray.map(|(i, _)| format!("{file}:{}: unsafe outside its place", i + 1)));
+            problems.extend(
+                stray.map(|(i, _)| {
+                    format!("{file}:{}: `unsafe` is not allowed in this file", i + 1)
+                }),
+            );
         }
     }
     if problems.is_empty() {
@@ -138,7 +143,7 @@ fn ring_problems(root: &Path, tracked: &[String]) -> Result<Vec<String>, String>
         problems.extend(
             rings
                 .iter()
-                .map(|ring| format!("{source}: import each other: {ring}")),
+                .map(|ring| format!("{source}: these files import each other: {ring}")),
         );
     }
     Ok(problems)
@@ -156,7 +161,7 @@ fn max_lines(file: &str) -> usize {
     }
 }
 
-/// Whether a file may contain the wording that is ruled out, because it quotes this wording.
+/// Whether a file may contain wording that docs/style.md rules out, because the file quotes this wording.
 fn quotes_wording(file: &str) -> bool {
     ["docs/style.md", "xtask/src/prose.rs"].contains(&file)
 }

@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         ["bars"] => setup::run().and_then(|()| bars::run(None)),
         ["bars", number] => match number.parse() {
             Ok(number) => setup::run().and_then(|()| bars::run(Some(number))),
-            Err(_) => return usage(&format!("`{number}` is not the number of a bar")),
+            Err(_) => return usage(&format!("`{number}` is not a bar number")),
         },
         ["fresh", options @ ..] => match fresh::Options::parse(options) {
             Ok(options) => fresh::run(&options),

@@ -1,8 +1,8 @@
 //! Finds files that import each other in a ring.
 //!
 //! A file imports another file if its code names an item of that other file through `crate::`, `super::`, `self::` or
-//! the name of a child module. A path is followed through `pub use` to the file that declares the item. A module that
-//! only re-exports its children is therefore not in a ring with the files that use these children.
+//! the name of a child module. A path is followed through `pub use` to the file that declares the item. Therefore,
+//! files that use the children of a module through its re-exports do not import the module itself.
 //!
 //! These imports are ignored:
 //!
@@ -177,7 +177,7 @@ fn left_out(tokens: &[TokenTree]) -> Option<usize> {
         _ => false,
     });
     let end = end.map_or(tokens.len(), |end| end + 3);
-    // In `use a::{b};` a semicolon follows the braces.
+    // In an item such as `use a::{b};`, a semicolon follows the braces.
     Some(end + usize::from(is_punct(tokens.get(end), ';')))
 }
 
@@ -316,7 +316,8 @@ impl Crate {
             .collect()
     }
 
-    /// For each set of files that all reach each other through imports, the shortest ring, in the order of its imports.
+    /// Finds the sets of files that all reach each other through imports. Returns the shortest ring in each set, in the
+    /// order of its imports.
     fn rings(&self) -> Vec<Vec<Module>> {
         let modules = self.files.keys();
         let imports: Imports<'_> = modules.map(|m| (m, self.imports(m))).collect();

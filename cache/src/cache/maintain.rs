@@ -95,7 +95,7 @@ impl Cache {
         let Some(journal) = journal else {
             return Err(self.read_only());
         };
-        // The database is removed first, so an interruption does not leave a database with an empty journal.
+        // The database is removed first, so that an interruption cannot leave a full database next to an empty journal.
         *store = Box::new(MemoryStore::new());
         let mut doomed = self.set_aside().map_err(self.unusable())?;
         doomed.retain(|path| !path.to_string_lossy().contains(".newer-"));

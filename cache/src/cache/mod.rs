@@ -152,7 +152,7 @@ impl Cache {
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        // Every change is one call, so a panic in another thread does not leave a partial change.
+        // Every change is made by one call, so a panic in another thread does not leave a partial change behind.
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -218,7 +218,7 @@ impl Inner {
         };
         let memory = open::from_journal(journal)?;
         let failed = std::mem::replace(&mut self.store, memory);
-        // Closing a failed database may not return, so it is leaked.
+        // The failed database is leaked, because closing it may never return.
         std::mem::forget(failed);
         self.warnings.push(Warning::StoreUnavailable {
             reason: error.to_string(),
@@ -229,7 +229,8 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        // The journal is already on disk. If the store cannot be written, it catches up when it is opened again.
+        // The records are already in the journal. If the store cannot be written now, it catches up when the cache is
+        // opened again.
         let _ = self.store.flush();
     }
 }

@@ -53,10 +53,7 @@ impl Cache {
         self.read(|store| state::strikes(store, trial))
     }
 
-    /// The configs under a key that are quarantined, so they are not launched any more.
-    ///
-    /// # Errors
-    /// The error of [`Self::trial`].
+    /// The quarantined configs under a key, which are not launched any more.
     pub fn quarantined(&self, key: Hash) -> Result<Vec<Strikes>, CacheError> {
         self.collect(&keys::all_strikes(key), |entry| match entry {
             StoreEntry::Strikes(s) if s.strikes >= QUARANTINE_STRIKES => Some(s),

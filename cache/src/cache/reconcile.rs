@@ -54,7 +54,7 @@ fn catch_up(
 }
 
 /// The sequence number up to which the store has this journal's records. `None` if the store followed another journal,
-/// or a different history of this one.
+/// or another history of this journal.
 fn known_sequence(
     journal: &Journal,
     survey: &JournalScan,
@@ -63,7 +63,7 @@ fn known_sequence(
     let Some(position) = position else {
         return Ok(Some(0));
     };
-    // If the journal has no undamaged record, its identity is unknown, and only the store has content.
+    // If the journal has no undamaged record, its identity is unknown, so it cannot contradict the store.
     let same_journal = survey.journal.is_none_or(|id| id == position.journal);
     // A damaged or missing record does not contradict the store.
     let chain = journal::chain_at(journal.path(), position.sequence)?;

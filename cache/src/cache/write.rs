@@ -63,8 +63,8 @@ impl Cache {
         self.record(vec![Record::RunEnded(ended.fitted())])
     }
 
-    /// Stores a tuning key with all its fields. Call this before the first trial under the key. Records contain only
-    /// the hash of a key, and this record makes its fields readable later.
+    /// Stores a tuning key with all its fields. Call this before the first trial under the key. All other records
+    /// contain only the hash of the key, so without this record its fields could not be read later.
     ///
     /// # Errors
     /// Nothing could be recorded.
@@ -93,7 +93,7 @@ impl Cache {
         Ok(Begin::Go { attempt })
     }
 
-    /// Cancels a [`Self::begin`], because the config was not launched.
+    /// Cancels a [`Self::begin`], because the config was not launched or its launch does not count.
     ///
     /// # Errors
     /// Nothing could be recorded.

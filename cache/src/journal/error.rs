@@ -38,7 +38,8 @@ pub enum JournalError {
     /// An earlier write failed, and the content at the end of the file is unknown. The journal cannot be written any
     /// more.
     #[error(
-        "the journal {path} is closed to writing since an earlier write failed\nhelp: run `tune` again: it reads back what is sound"
+        "the journal {path} accepts no more records, because an earlier write failed\n\
+         help: run `tune` again: it reads every undamaged record"
     )]
     Broken {
         /// The journal's file.
@@ -46,7 +47,8 @@ pub enum JournalError {
     },
     /// Another program wrote to, replaced or removed the file.
     #[error(
-        "the journal {path} has {found} bytes, this run left it at {expected}: another program changed it\nhelp: run one `tune` at a time on a file system that honours locks"
+        "the journal {path} has {found} bytes, but this run left it with {expected}: another program changed it\n\
+         help: run one `tune` at a time on a file system that honours locks"
     )]
     Changed {
         /// The journal's file.
@@ -58,7 +60,8 @@ pub enum JournalError {
     },
     /// A newer version wrote the journal. The file was not changed.
     #[error(
-        "the journal {path} has schema {found}, this version knows up to {known}; nothing was changed\nhelp: use the newer `tune`, or set KILN_CACHE to another folder"
+        "the journal {path} has schema {found}, but this version reads schemas up to {known}; nothing was changed\n\
+         help: use the newer `tune`, or set KILN_CACHE to another folder"
     )]
     Newer {
         /// The journal's file.
@@ -70,7 +73,7 @@ pub enum JournalError {
     },
     /// The journal is larger than the largest journal that is read.
     #[error(
-        "the journal {path} has {bytes} bytes, more than the {MAX_BYTES} that are read\nhelp: `tune cache clear`"
+        "the journal {path} has {bytes} bytes, but the maximum is {MAX_BYTES}\nhelp: run `tune cache clear`"
     )]
     TooLarge {
         /// The journal's file.
@@ -79,7 +82,7 @@ pub enum JournalError {
         bytes: u64,
     },
     /// A record is too large for the journal.
-    #[error("a record has {bytes} bytes of JSON, more than the {MAX_PAYLOAD} of one record")]
+    #[error("a record has {bytes} bytes of JSON, but the maximum is {MAX_PAYLOAD}")]
     RecordTooLarge {
         /// Length of the record's JSON, in bytes.
         bytes: usize,

@@ -1,8 +1,8 @@
 //! The journal: an append-only file of records, which is the authoritative record of every run.
 //!
 //! A record that [`Journal::append`] acknowledged is on disk. Each record has a checksum, a sequence number, and the
-//! hash of all records before it. Damaged, lost and replaced records are therefore detected, and only these records are
-//! lost.
+//! hash of all records before it. Damaged, missing and replaced records are therefore detected, and the other records
+//! can still be read.
 
 mod error;
 mod frame;
@@ -44,7 +44,7 @@ pub struct Journal {
 impl Journal {
     /// Opens the journal at `path`, and creates an empty one if it does not exist.
     ///
-    /// If the last record was written only in part, and so was never acknowledged, it is removed. Other damage is not
+    /// If the last record was written only in part, it was never acknowledged and is removed. Other damage is not
     /// repaired here, but is reported in the scan.
     ///
     /// # Errors
@@ -99,9 +99,9 @@ impl Journal {
     ///
     /// # Errors
     /// The disk is full, another program changed the file, a record is invalid, or the journal is
-    /// [broken](JournalError::Broken). In these cases none of the records is written. There are two exceptions. If the
-    /// final sync fails, or if partly written records cannot be removed, the content of the disk is unknown, and the
-    /// journal is broken from then on.
+    /// [broken](JournalError::Broken). In these cases none of the records is written, with two exceptions: if the final
+    /// sync fails, or if partly written records cannot be removed, the content of the disk is unknown, and the journal
+    /// is broken from then on.
     pub fn append(&mut self, records: &[Record]) -> Result<Vec<Position>, JournalError> {
         let (bytes, places) = encode(records, self.position())?;
         self.check_untouched()?;
@@ -141,17 +141,22 @@ impl Journal {
         let (bytes, places) = encode(records, start)?;
         let end = places.last().copied().unwrap_or(start);
         let fresh = self.path.with_extension("new");
+        let mut is_replaced = false;
         let written = write_durably(&fresh, &bytes).and_then(|file| {
             if let Some(keep) = keep {
                 std::fs::hard_link(&self.path, keep)
                     .or_else(|_| std::fs::copy(&self.path, keep).map(drop))?;
             }
             std::fs::rename(&fresh, &self.path)?;
+            is_replaced = true;
             sync_folder(&self.path)?;
             Ok(file)
         });
         let file = written.map_err(|source| {
             let _ = std::fs::remove_file(&fresh);
+            // The path already leads to the new file, but the open file is the old one, so records that were appended
+            // to it would be lost.
+            self.broken |= is_replaced;
             self.append_error(source)
         })?;
         *self = Journal {

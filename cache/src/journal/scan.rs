@@ -51,8 +51,8 @@ pub(super) type Sink<'s, E> = &'s mut dyn FnMut(Position, &str) -> Result<(), E>
 
 /// Reads all of `input`, and passes each undamaged record to `sink`.
 ///
-/// A record is passed on when the next record has been read. If the next record has the following sequence number, its
-/// chain must agree with this record. This check detects a record that was replaced by another one with a valid
+/// A record is passed to `sink` only after the next record has been read. If the next record has the following sequence
+/// number, its chain must match this record. This detects a record that was replaced by another one with a valid
 /// checksum.
 pub(super) fn scan<E: From<io::Error>>(
     input: &mut dyn BufRead,
@@ -245,7 +245,7 @@ impl<E> Scanner<'_, E> {
             None => frame::first_chain(),
         };
         if frame.chain != expected && self.held.take().is_some() {
-            // The new record was not written after this predecessor, so the predecessor was replaced.
+            // The chain shows that the new record did not follow the record before it, so that record was replaced.
             self.survey.damaged += 1;
             self.survey.missing.push(before..=before);
         }

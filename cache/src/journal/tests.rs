@@ -72,14 +72,14 @@ fn a_newer_journal_is_refused_with_both_versions_and_not_touched() {
         payload: "{}",
     };
     let mut bytes = frame.encode();
-    // The file ends with half a record, which `open` would remove from a journal of this version.
+    // The file ends with half a record. `open` would remove this half if the journal were of this program's version.
     bytes.extend([frame::START, b'x']);
     fs::write(&path, &bytes).unwrap();
     let error = Journal::open(&path).unwrap_err();
     let (found, known) = (RECORD_SCHEMA + 4, RECORD_SCHEMA);
     assert!(
         error.to_string().contains(&format!(
-            "has schema {found}, this version knows up to {known}"
+            "has schema {found}, but this version reads schemas up to {known}"
         )),
         "{error}"
     );

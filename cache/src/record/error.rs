@@ -18,7 +18,7 @@ pub enum RecordError {
         bytes: usize,
     },
     /// A verdict is proven, but its record has no confirmation, or the confirmation has more wins than processes.
-    #[error("the verdict is proven, but no confirmation bears it out")]
+    #[error("the verdict is proven, but no confirmation supports it")]
     Unproven,
     /// A speed-up is outside its interval.
     #[error("speed-up {value} ppm lies outside its interval {low} to {high} ppm")]

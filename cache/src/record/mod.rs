@@ -47,7 +47,8 @@ pub enum Record {
         /// Number of the attempt, from 1.
         attempt: u32,
     },
-    /// A started trial was cancelled before its launch, so its start does not count as a strike.
+    /// A started trial was cancelled, because it was not launched or its launch does not count. Its start is not a
+    /// strike.
     Cancelled {
         /// The trial.
         trial: TrialId,

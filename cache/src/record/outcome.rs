@@ -96,7 +96,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// The kind of a fault according to its text, for example `race: …` or `block (0,0,0) thread (1,0,0): race: …`. The
-    /// device's text is stored unchanged, and only this function interprets it.
+    /// device's text is stored unchanged; only this function interprets it.
     pub fn of(text: &str) -> FaultKind {
         let kinds = [
             FaultKind::Race,
@@ -187,6 +187,13 @@ pub enum Outcome {
         /// Number of elements of the output.
         len: u64,
     },
+    /// An output depends on what it contained before the launch, although it is not declared as `#[inout]`.
+    ReadsOutput {
+        /// Name of the output argument.
+        output: String,
+        /// Index of the first element that was found to depend on it.
+        index: u64,
+    },
     /// The kernel was stopped because of a fault in it (see [`FaultKind`]).
     KernelFault {
         /// The device's complete message.
@@ -262,7 +269,7 @@ impl Outcome {
     }
 
     /// Whether the launch counts as a strike: it exhausted the memory, exceeded its deadline, or lost the worker or the
-    /// device. A config that is already quarantined also counts.
+    /// device. The outcome of a config that is already quarantined counts too.
     pub fn is_strike(&self) -> bool {
         matches!(
             self,
@@ -275,9 +282,9 @@ impl Outcome {
     }
 
     /// Whether the outcome is final, so later runs do not try the config again. An outcome with an external cause (the
-    /// compiler was killed, the device was lost, a disk is full) is never final. A compiler crash, a compile timeout, an
-    /// internal error or a killed worker, whose cause may be the config, is final at attempt number [`ATTEMPTS`]. All
-    /// other outcomes are final.
+    /// compiler was killed, the device was lost, a disk is full) is never final. The cause of a compiler crash, a
+    /// compile timeout, an internal error or a killed worker may be the config, so such an outcome is final at attempt
+    /// number [`ATTEMPTS`]. All other outcomes are final.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }
@@ -286,7 +293,8 @@ impl Outcome {
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
             | Outcome::Internal { .. } => attempt >= ATTEMPTS,
-            // A kernel cannot send these signals itself, but its worker may use too much memory.
+            // A kernel cannot send these signals itself, but the system may kill its worker because the kernel uses too
+            // much memory.
             Outcome::WorkerLost {
                 signal: Some(SIGKILL | SIGTERM | SIGHUP),
                 ..
@@ -327,6 +335,7 @@ impl Outcome {
             Outcome::Incorrect(_) => "incorrect",
             Outcome::NotANumber { .. } => "not a number",
             Outcome::Unwritten { .. } => "never written",
+            Outcome::ReadsOutput { .. } => "reads an output",
             Outcome::KernelFault { text } => FaultKind::of(text).name(),
             Outcome::GuardHit { .. } => "guard hit",
             Outcome::InputChanged { .. } => "input changed",
@@ -416,11 +425,11 @@ mod tests {
         };
         assert_eq!(
             text(Against::Reference),
-            "incorrect: c[7] is inf, the reference says 1.5 (error inf, bound 1e-5)"
+            "incorrect: c[7] is inf, but the reference says 1.5 (error inf, bound 1e-5)"
         );
         assert_eq!(
             text(Against::Baseline),
-            "incorrect: c[7] is inf, the baseline says 1.5 (error inf, bound 1e-5)"
+            "incorrect: c[7] is inf, but the baseline says 1.5 (error inf, bound 1e-5)"
         );
     }
 

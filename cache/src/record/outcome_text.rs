@@ -8,7 +8,7 @@ use super::outcome::{FaultKind, Outcome};
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The text of these faults already has the name of the kind.
+        // The text of these faults already contains the name of the kind.
         if let Outcome::KernelFault { text } = self
             && FaultKind::of(text) != FaultKind::Other
         {
@@ -32,7 +32,7 @@ impl fmt::Display for Outcome {
             } => write!(f, ": {bytes} bytes needed"),
             Outcome::Incorrect(e) => write!(
                 f,
-                ": {}[{}] is {}, the {} says {} (error {}, bound {})",
+                ": {}[{}] is {}, but the {} says {} (error {}, bound {})",
                 e.output, e.index, e.got, e.against, e.want, e.error, e.bound
             ),
             Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
@@ -45,11 +45,16 @@ impl fmt::Display for Outcome {
                 f,
                 ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
             ),
+            Outcome::ReadsOutput { output, index } => write!(
+                f,
+                ": {output}[{index}] depends on what `{output}` contained before the launch; if the kernel reads \
+                 `{output}` or adds to it, declare it as `#[inout]`"
+            ),
             Outcome::KernelFault { text } => write!(f, ": {text}"),
             Outcome::GuardHit { output } => write!(f, ": wrote outside `{output}`"),
             Outcome::InputChanged { arg } => write!(f, ": `{arg}`"),
             Outcome::WrongLaunch { field, want, got } => {
-                write!(f, ": {field} should be {want}, the device saw {got}")
+                write!(f, ": {field} should be {want}, but the device saw {got}")
             }
             Outcome::WorkerLost { signal, detail } => {
                 if let Some(signal) = signal {
@@ -65,7 +70,7 @@ impl fmt::Display for Outcome {
                 what,
                 measured,
                 peak,
-            } => write!(f, ": {measured} {what}, the device's peak is {peak}"),
+            } => write!(f, ": {measured} {what}, but the device's peak is {peak}"),
             Outcome::Quarantined { strikes } => write!(f, " after {strikes} strikes"),
             Outcome::Internal { message } => write!(f, ": {message}"),
         }
@@ -79,7 +84,7 @@ fn signal_name(signal: i32) -> &'static str {
         6 => " (abort)",
         7 => " (bus error)",
         8 => " (arithmetic fault)",
-        9 => " (killed)",
+        9 => " (killed by another process or by the system, for example because memory ran out)",
         11 => " (invalid memory access)",
         24 => " (processor time limit)",
         _ => "",
@@ -87,7 +92,7 @@ fn signal_name(signal: i32) -> &'static str {
 }
 
 /// All lines of a message without control characters and blank lines, at most 4,000 characters. An [`Outcome`] stores
-/// this text if later lines of the message have the location and the reason.
+/// this text of messages whose later lines contain the location and the reason.
 pub fn all_lines(text: &str) -> String {
     let lines = text
         .lines()

@@ -85,8 +85,8 @@ pub struct TaskEnded {
     pub spent: TimeSpent,
 }
 
-/// The time spent on a task by the wall clock, in nanoseconds. Time that none of the fields except `elapsed_ns` counts
-/// was spent on preparing the baseline and on the store.
+/// The time spent on a task by the wall clock, in nanoseconds. Time that is counted only in `elapsed_ns` was spent on
+/// preparing the baseline and on the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeSpent {
     /// Time in the strategy, which chooses configs and receives their results.
@@ -166,8 +166,8 @@ impl RunEnded {
 const MAX_JSON: usize = 512 << 10;
 
 impl RunEnded {
-    /// Removes parts until the record fits. Removes first the decisions, which are also stored under their keys, and
-    /// then the tasks.
+    /// Removes parts until the record fits: first the decisions, which are also stored under their keys, and then all
+    /// tasks.
     pub(crate) fn fitted(mut self) -> RunEnded {
         let fits =
             |run: &RunEnded| serde_json::to_string(run).is_ok_and(|json| json.len() <= MAX_JSON);

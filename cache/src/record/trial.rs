@@ -150,8 +150,9 @@ impl Trial {
         self.outcome.stands(self.attempt)
     }
 
-    /// Whether the outcome is final for a search that verifies outputs with this grade. A comparison with weaker
-    /// evidence is not final, because a better reference may show that the outputs are wrong, or that they are right.
+    /// Whether the outcome is final for a search that verifies outputs with this grade. An outcome that follows from a
+    /// comparison with weaker evidence is not final, because a better reference may show that right outputs are wrong,
+    /// or that wrong outputs are right.
     pub fn stands_for(&self, grade: ReferenceGrade) -> bool {
         let compared = self.outcome.depends_on_reference();
         self.stands() && (!compared || self.grade.is_as_strong_as(grade))

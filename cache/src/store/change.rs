@@ -29,6 +29,6 @@ pub struct Position {
     pub journal: u64,
     /// Sequence number of the last record applied.
     pub sequence: u64,
-    /// Hash of all records up to and including that record. It differs if the journal has another history.
+    /// Hash of all records up to and including that record. Journals with different histories have different hashes.
     pub chain: Hash,
 }

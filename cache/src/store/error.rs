@@ -15,7 +15,7 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// A newer version wrote the database.
-    #[error("the database has schema {found}, this version knows {known}")]
+    #[error("the database has schema {found}, but this version reads schema {known}")]
     Newer {
         /// The database's schema.
         found: String,

@@ -5,9 +5,9 @@ use super::entry::StoreEntry;
 use super::error::StoreError;
 use super::totals::Totals;
 
-/// Storage for entries by key. A read returns the value that was last written under the key, nothing if the key is
-/// absent (or its entry was lost, which `check` detects), or an error if the value is damaged. It never returns a wrong
-/// value.
+/// Storage for entries by key. A read returns the value that was last written under the key, or an error if the value
+/// is damaged. It returns nothing if the key is absent, or if its entry was lost, which `check` detects. It never
+/// returns a wrong value.
 pub trait Store: Send {
     /// The entry with this key; `None` if there is none.
     ///

@@ -1,8 +1,8 @@
 //! The store, which serves all reads. It keeps entries by key. It also keeps a count and a root hash of all entries, so
 //! it detects the loss of an entry.
 //!
-//! [`Store`] is implemented by [`SledStore`], a sled database, and by [`MemoryStore`]. The journal stays the
-//! authoritative record. The store keeps the position in the journal up to which it has applied the records.
+//! [`Store`] is implemented by [`SledStore`], a sled database, and by [`MemoryStore`]. The journal remains the
+//! authoritative record. The store keeps its position: how far it has applied the records of the journal.
 
 mod change;
 mod entry;

@@ -127,7 +127,7 @@ impl Store for SledStore {
                 None => batch.remove(key.as_str()),
             }
         }
-        // The totals are in the same batch as the entries, so they always agree.
+        // The totals are in the same batch as the entries, so they match the entries even after a crash.
         batch.insert(TOTALS_KEY, value::encode(TOTALS_KEY, &totals)?);
         guarded(|| self.db.apply_batch(batch))?;
         self.totals = totals;
@@ -175,7 +175,8 @@ fn translated(error: sled::Error) -> StoreError {
             found: reason,
             known: STORE_SCHEMA,
         },
-        // Errors of the operating system (a full disk, missing permissions) say nothing about the content.
+        // An error of the operating system (a full disk, missing permissions) does not mean that the content is
+        // damaged.
         sled::Error::Io(error) if error.raw_os_error().is_some() || is_lock(&error.to_string()) => {
             StoreError::Failed {
                 reason: error.to_string(),
@@ -191,7 +192,7 @@ fn is_lock(reason: &str) -> bool {
     reason.contains("could not acquire lock")
 }
 
-/// Turns an error about sled's lock, which only the error's text identifies, into [`StoreError::Locked`].
+/// Turns an error about sled's lock into [`StoreError::Locked`]. Such an error can be identified only by its text.
 fn located(error: StoreError, path: &Path) -> StoreError {
     match error {
         StoreError::Failed { reason } if is_lock(&reason) => {
@@ -256,7 +257,7 @@ mod tests {
         assert!(tampered(|_| ()).is_ok());
         let error = tampered(|db| drop(db.remove(first_key(db)))).err().unwrap();
         assert!(
-            error.to_string().contains("should hold 10 entries"),
+            error.to_string().contains("should contain 10 entries"),
             "{error}"
         );
     }

@@ -31,14 +31,14 @@ impl Totals {
         }
     }
 
-    /// An error if these totals differ from the totals of the counted entries.
+    /// Returns an error if these totals differ from `counted`, the totals of the counted entries.
     pub(crate) fn agree(&self, counted: &Totals) -> Result<(), StoreError> {
         if (self.entries, self.root) == (counted.entries, counted.root) {
             return Ok(());
         }
         Err(StoreError::Damaged {
             what: format!(
-                "it should hold {} entries with root {:032x}, it holds {} with {:032x}",
+                "it should contain {} entries with root {:032x}, but it contains {} with root {:032x}",
                 self.entries, self.root, counted.entries, counted.root
             ),
         })

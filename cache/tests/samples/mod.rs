@@ -117,6 +117,10 @@ pub fn outcome(n: u64) -> Outcome {
             len: n + 1,
         },
         19 => Outcome::DiskFull { text },
+        20 => Outcome::ReadsOutput {
+            output: "c".into(),
+            index: n,
+        },
         _ => Outcome::Measured(Summary {
             samples: 24,
             median_ns: n * 10,

@@ -72,7 +72,7 @@ pub enum FieldProblem {
         limit: usize,
     },
     /// A parameter has a value twice.
-    #[error("the value {value} is there twice")]
+    #[error("the value {value} is listed twice")]
     DuplicateValue {
         /// The value that occurs twice.
         value: Literal,

@@ -1,5 +1,5 @@
-//! The number of valid configs and the sum of their indices, both of which may need more than 128 bits, and the values
-//! that no valid config has.
+//! Figures of a solved space: the number of valid configs and the sum of their indices, both of which may need more
+//! than 128 bits, and the values that no valid config has.
 
 use kiln_spec::csp::ConfigSet;
 use num_bigint::BigUint;

@@ -89,7 +89,7 @@ pub(crate) fn constraint(
     }
 }
 
-/// Checks a parameter that comes after the parameters `before`.
+/// Checks a parameter. `before` contains the parameters that come before it in the file.
 ///
 /// # Errors
 /// The parameter has no name or no values, has too many values, has the name of an earlier parameter, or has a value
@@ -184,7 +184,7 @@ impl<'a> JsonSource<'a> {
         }
     }
 
-    /// An error in a slice of the text. It reports the line on which the slice begins.
+    /// Creates an error that reports the line on which a slice of the text begins.
     pub(crate) fn error(
         &self,
         part: &str,

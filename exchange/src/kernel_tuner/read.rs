@@ -133,8 +133,8 @@ fn params(
             values.dedup();
             values.into_iter().map(Value::from).collect::<Vec<_>>()
         };
-        // A key with more or fewer values than parameters is reported as an error later. Values beyond the longest key
-        // are therefore not needed here.
+        // If a key has more or fewer values than there are parameters, an error is reported later, so this function
+        // need not report it.
         let longest = keys.iter().map(Vec::len).max().unwrap_or_default();
         let names = names.iter().enumerate();
         return Ok(names

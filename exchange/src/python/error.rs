@@ -13,13 +13,13 @@ pub enum ParseError {
         found: char,
     },
     /// The expression has more tokens than are allowed.
-    #[error("an expression of more than {limit} words")]
+    #[error("the expression has more than {limit} words")]
     TooManyWords {
         /// The largest number of tokens.
         limit: usize,
     },
     /// The expression is nested too deeply.
-    #[error("an expression nested more than {limit} deep")]
+    #[error("the expression is nested more than {limit} levels deep")]
     TooDeep {
         /// The largest nesting depth.
         limit: usize,
@@ -195,7 +195,7 @@ pub enum TranslateError {
         text: String,
     },
     /// The argument of `size_of` is not a type.
-    #[error("`size_of({argument})` is of no type")]
+    #[error("`size_of({argument})`: the argument is not a type")]
     SizeOfNoType {
         /// The argument as written in the spec.
         argument: String,

@@ -76,7 +76,8 @@ pub(crate) fn lower(
         } => {
             let item = lower(item, graph, names)?;
             let terms = all(list, graph, names)?;
-            // Python evaluates every item of the list, even those after an equal one, so all of them must have a value.
+            // Python evaluates every item of the list, even those after an equal one. The result therefore has a value
+            // only if all items have one.
             let computed: Vec<TermId> = terms
                 .iter()
                 .filter(|term| graph.value(**term).is_none())

@@ -6,8 +6,8 @@ use super::ast::PythonExpr;
 use super::error::ParseError;
 use super::token::{PythonToken, tokens};
 
-/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each operator that is added
-/// to a chain of operators of the same precedence.
+/// The deepest supported nesting of an expression. Each bracket adds a level, and so does each operator in a chain of
+/// operators of the same precedence.
 const DEPTH: usize = 400;
 
 /// Parses one expression.
@@ -85,8 +85,8 @@ impl Parser {
         }
     }
 
-    /// Updates `height` after the last parsed expression became an operand of a larger one. `beside` is the height of
-    /// the other operand.
+    /// Updates `height` when the last parsed expression becomes an operand of a larger expression. `beside` is the
+    /// height of the other operand.
     fn taller(&mut self, beside: usize) -> Result<(), ParseError> {
         self.height = self.height.max(beside) + 1;
         limited(self.height)
@@ -149,7 +149,7 @@ impl Parser {
             negations += 1;
         }
         let mut expr = self.comparison()?;
-        // A pair of negations only converts the value to a truth value, so one pair is as good as several.
+        // A pair of negations only converts the value to a truth value, so more than one pair is not needed.
         let needed = if negations > 2 {
             2 - negations % 2
         } else {

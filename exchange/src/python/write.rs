@@ -21,8 +21,8 @@ pub(crate) struct Translation {
     range: Option<(i128, i128)>,
     /// The truth value of the expression if it is known to be the same for every config; otherwise `None`.
     pub(crate) truth: Option<bool>,
-    /// Conditions under which the expression has a value. It has one if all of them hold. None of them needs
-    /// parentheses in a conjunction.
+    /// Conditions that must all hold for the expression to have a value. None of them needs parentheses in a
+    /// conjunction.
     guards: Vec<String>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn integer(expr: &Expr, scope: &LaunchScope<'_>) -> Result<String, Tr
     }
 }
 
-/// Writes an expression as a truth value. If `lenient` is set, a missing value means false.
+/// Writes an expression as a truth value. If `lenient` is set, an expression without a value counts as false.
 fn truth(
     expr: &Expr,
     scope: &LaunchScope<'_>,
@@ -210,8 +210,8 @@ fn named(name: &str, scope: &LaunchScope<'_>) -> Result<Translation, TranslateEr
     }
 }
 
-/// An arithmetic result with a range. It is an error if the result may need more than 128 bits (`range` is `None`). In
-/// that case, the spec's expression has no value, but the Python expression has one.
+/// Creates an arithmetic result with a range. It is an error if the result may need more than 128 bits (`range` is
+/// `None`), because the spec's expression would then have no value, but the Python expression would have one.
 fn arithmetic(
     text: String,
     strength: u8,
@@ -270,8 +270,8 @@ fn quotient(op: BinaryOp, x: &Translation, y: &Translation) -> Result<Translatio
     })?;
     let plain = from.0 >= 0 && to.0 >= 0;
     let (dividend, divisor) = (x.inside(PRODUCT), y.inside(SIGN));
-    // If the signs differ, -x / y is not negative. Rounding it down and negating the result therefore rounds x / y
-    // towards zero.
+    // If the signs of x and y differ, (-x) / y is not negative, so rounding it down rounds it towards zero. Negating
+    // the result therefore gives x / y rounded towards zero.
     let towards_zero = format!(
         "({dividend} // {divisor} if ({x} >= 0) == ({y} > 0) else -(-{minus} // {divisor}))",
         x = x.inside(SUM),
@@ -328,7 +328,7 @@ fn comparison(op: BinaryOp, x: &Translation, y: &Translation) -> Translation {
         _ => None,
     };
     let piece = piece.guarded(&[x, y]);
-    // A condition that may have no value is not always true, so do not keep a constant truth value for it.
+    // A condition that may have no value is not always true, so its constant truth value is dropped.
     let truth = piece.truth.filter(|_| piece.guards.is_empty());
     Translation { truth, ..piece }
 }

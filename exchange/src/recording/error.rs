@@ -40,7 +40,7 @@ pub enum RecordingError {
         limit_bytes: u64,
     },
     /// The file is not UTF-8 text.
-    #[error("{}: no text in UTF-8\nhelp: {HELP}", .path.display())]
+    #[error("{}: not UTF-8 text\nhelp: {HELP}", .path.display())]
     NotText {
         /// Path of the file.
         path: PathBuf,
@@ -109,7 +109,7 @@ pub enum FileProblem {
     #[error("the parameters have too many values to number their configs")]
     TooManyValues,
     /// Two parameters have the same name.
-    #[error("`{name}` is there twice")]
+    #[error("`{name}` is listed twice")]
     DuplicateParam {
         /// The name that both parameters have.
         name: String,
@@ -158,7 +158,7 @@ pub enum ConfigProblem {
         value: String,
     },
     /// The invalidity is not one of T4's.
-    #[error("field `invalidity`: `{found:.40}` is none of {}", Invalidity::ALL.map(Invalidity::name).join(", "))]
+    #[error("field `invalidity`: `{found:.40}` is not one of {}", Invalidity::ALL.map(Invalidity::name).join(", "))]
     UnknownInvalidity {
         /// The invalidity as the file writes it.
         found: String,

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 /// Whether a text is a T4 results file. Such a file has the member `results` and does not have the member `cache`.
 pub(crate) fn is_results(text: &str) -> bool {
     let mut seen = TopLevel::default();
-    // If the file is incomplete or has an error, the names before the error decide, so ignore the error here.
+    // An error is ignored here. If the file is incomplete or has an error, the names before the error decide.
     let _ = seen.deserialize(&mut serde_json::Deserializer::from_str(text));
     seen.results && !seen.cache
 }

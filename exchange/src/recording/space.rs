@@ -91,9 +91,9 @@ impl RecordedSpace {
     }
 }
 
-/// Maps the parameters of a source space to those of a target space. For each parameter of the target, it has the index
-/// of the same parameter in the source, and the position in the target of each source value. The index is `None` if the
-/// source lacks the parameter, and a position is `None` if the target lacks the value.
+/// Maps the parameters of a source space to those of a target space. For each parameter of the target, the map contains
+/// the index of the same parameter in the source (`None` if the source lacks the parameter), and for each source value
+/// its position in the target (`None` if the target lacks the value).
 pub(crate) struct ParamMap(Vec<(Option<usize>, Vec<Option<u32>>)>);
 
 impl ParamMap {

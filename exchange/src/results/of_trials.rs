@@ -22,7 +22,7 @@ pub enum LeftOut {
         outcome: &'static str,
     },
     /// The kernel does not have the config any more.
-    #[error("its config is none of the kernel's now")]
+    #[error("its config is not a config of the current kernel")]
     UnknownConfig,
     /// The config has no value for a parameter.
     #[error("its config lacks a parameter")]
@@ -81,9 +81,9 @@ pub fn of_trials(
 }
 
 /// The row of the baseline. Every trial times a config together with the baseline, so the baseline normally has no
-/// trial of its own. Its time is estimated from each trial, as the config's time divided by the config's ratio to the
-/// baseline; the row contains the median. `None` if the baseline is not a config of the space, if it has a trial of its
-/// own, or if no trial has a ratio.
+/// trial of its own. Its time is estimated from each trial by dividing the config's time by the config's ratio to the
+/// baseline. The row contains the median of these estimates. `None` if the baseline is not a config of the space, if it
+/// has a trial of its own, or if no trial has a ratio.
 fn baseline(spec: &KernelSpec, trials: &[Trial]) -> Option<ResultRow> {
     let config = &spec.baseline.config;
     let text = config.to_string();
@@ -181,6 +181,7 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
         },
         Outcome::Incorrect(_)
         | Outcome::Unwritten { .. }
+        | Outcome::ReadsOutput { .. }
         | Outcome::NotANumber { .. }
         | Outcome::GuardHit { .. }
         | Outcome::InputChanged { .. } => Invalidity::Correctness,
@@ -194,10 +195,62 @@ fn invalidity(outcome: &Outcome) -> Option<Invalidity> {
 mod tests {
     use super::*;
 
+    fn fault(text: &str) -> Outcome {
+        Outcome::KernelFault { text: text.into() }
+    }
+
+    fn assert_words<const N: usize>(cases: [(Outcome, Option<&str>); N]) {
+        for (outcome, word) in cases {
+            assert_eq!(
+                invalidity(&outcome).map(Invalidity::name),
+                word,
+                "{outcome}"
+            );
+        }
+    }
+
     #[test]
-    fn every_outcome_has_the_word_of_t4_that_fits_it() {
-        let fault = |text: &str| Outcome::KernelFault { text: text.into() };
-        let cases = [
+    fn outcomes_of_wrong_results_have_the_word_correctness() {
+        assert_words([
+            (fault("race: two writes"), Some("correctness")),
+            (fault("out of bounds: y[7]"), Some("correctness")),
+            (
+                Outcome::Unwritten {
+                    output: "y".into(),
+                    index: 0,
+                    count: 1,
+                    len: 2,
+                },
+                Some("correctness"),
+            ),
+            (
+                Outcome::ReadsOutput {
+                    output: "y".into(),
+                    index: 0,
+                },
+                Some("correctness"),
+            ),
+            (
+                Outcome::GuardHit { output: "y".into() },
+                Some("correctness"),
+            ),
+            (
+                Outcome::InputChanged { arg: "x".into() },
+                Some("correctness"),
+            ),
+            (
+                Outcome::NotANumber {
+                    output: "y".into(),
+                    index: 0,
+                },
+                Some("correctness"),
+            ),
+        ]);
+    }
+
+    #[test]
+    fn the_other_outcomes_have_the_word_of_t4_that_fits_them() {
+        assert_words([
             (
                 Outcome::Rejected {
                     constraint: "x".into(),
@@ -218,50 +271,17 @@ mod tests {
                 },
                 Some("runtime"),
             ),
-            (fault("race: two writes"), Some("correctness")),
-            (fault("out of bounds: y[7]"), Some("correctness")),
             (fault("divergent barrier: line 3"), Some("runtime")),
             (fault("trap"), Some("runtime")),
-            (
-                Outcome::Unwritten {
-                    output: "y".into(),
-                    index: 0,
-                    count: 1,
-                    len: 2,
-                },
-                Some("correctness"),
-            ),
             (Outcome::DiskFull { text: "x".into() }, None),
             (Outcome::DeviceLost { text: "x".into() }, None),
             (Outcome::Quarantined { strikes: 2 }, Some("runtime")),
-            (
-                Outcome::GuardHit { output: "y".into() },
-                Some("correctness"),
-            ),
-            (
-                Outcome::InputChanged { arg: "x".into() },
-                Some("correctness"),
-            ),
-            (
-                Outcome::NotANumber {
-                    output: "y".into(),
-                    index: 0,
-                },
-                Some("correctness"),
-            ),
             (
                 Outcome::Internal {
                     message: "x".into(),
                 },
                 None,
             ),
-        ];
-        for (outcome, word) in cases {
-            assert_eq!(
-                invalidity(&outcome).map(Invalidity::name),
-                word,
-                "{outcome}"
-            );
-        }
+        ]);
     }
 }

@@ -47,7 +47,9 @@ pub enum T1Error {
     #[error(transparent)]
     Definition(#[from] DefinitionError),
     /// The written space and the kernel's space have different numbers of configs.
-    #[error("written in Python, the space has {written} configs, in the kernel's spec {declared}")]
+    #[error(
+        "the space has {written} configs if it is written in Python, but {declared} in the kernel's spec"
+    )]
     ConfigCount {
         /// Number of configs of the written space.
         written: u128,
@@ -61,7 +63,7 @@ pub enum T1Error {
         config: Config,
     },
     /// An argument fills a `__constant__` variable, which T1 cannot express.
-    #[error("`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot say")]
+    #[error("`{name}` fills the `__constant__` variable `{variable}`, which T1 cannot express")]
     ConstantVariable {
         /// Name of the argument.
         name: String,
@@ -81,7 +83,7 @@ pub enum T1Error {
         name: String,
     },
     /// The value of a computed argument depends on tunable parameters, which T1 cannot express.
-    #[error("the argument `{name}` depends on tunable parameters, which T1 cannot say")]
+    #[error("the argument `{name}` depends on tunable parameters, which T1 cannot express")]
     DependsOnParams {
         /// Name of the argument.
         name: String,

@@ -113,8 +113,8 @@ fn definition(scope: &LaunchScope<'_>) -> Result<Definition, T1Error> {
     })
 }
 
-/// Whether an expression depends on a tunable parameter. A constraint without parameters is not written: it must hold,
-/// because otherwise the kernel would have no config.
+/// Whether an expression depends on a tunable parameter. A constraint without parameters is not written, because it
+/// holds for every kernel that has a config.
 fn depends(expr: &Expr, scope: &LaunchScope<'_>) -> bool {
     let names = expr.names();
     let params = &scope.spec.params;
@@ -152,7 +152,7 @@ fn limits(scope: &LaunchScope<'_>) -> Vec<Expr> {
     all
 }
 
-/// Checks that the written space contains the configs of the kernel's space, of which at most [`LOOKED_UP`] are looked
+/// Checks that the written space contains the configs of the kernel's space. At most [`LOOKED_UP`] of them are looked
 /// up. If both numbers of configs are known, also checks that they are equal.
 fn is_the_same(
     definition: &Definition,
@@ -208,6 +208,26 @@ fn argument(argument: &ArgSpec, scope: &LaunchScope<'_>) -> Result<Value, T1Erro
         ArgSpec::Plain(plain) => Err(T1Error::PlainArgument {
             name: plain.name.clone(),
         }),
+        ArgSpec::Typed(typed) => {
+            let ty = scope.spec.type_of(&typed.ty, scope.problem);
+            let name = typed.name.clone();
+            let ty = ty.ok_or(T1Error::NoType { name })?;
+            let value = match typed.value {
+                ScalarValue::Int(x) => json!(x),
+                ScalarValue::Float(x) => json!(x),
+            };
+            Ok(with_type_size(
+                ty,
+                json!({
+                    "Name": typed.name,
+                    "Type": type_name(ty),
+                    "MemoryType": "Scalar",
+                    "AccessType": "ReadOnly",
+                    "FillType": "Constant",
+                    "FillValue": value,
+                }),
+            ))
+        }
         ArgSpec::Scalar(scalar) => {
             let value = match (&scalar.passing, scalar.value) {
                 (Passing::Computed(expr), _) => computed(scalar, expr, scope)?,
@@ -267,7 +287,28 @@ fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
     let length = evaluate_int(&slice.len, scope)?;
     let length = i64::try_from(length).map_err(|_| T1Error::TooLong { name: name() })?;
     let ty = scope.spec.elem_type(slice, scope.problem);
-    let type_name = match ty.ok_or_else(|| T1Error::NoType { name: name() })? {
+    let ty = ty.ok_or_else(|| T1Error::NoType { name: name() })?;
+    let access = match slice.access {
+        Access::In => "ReadOnly",
+        Access::Out => "WriteOnly",
+        Access::InOut => "ReadWrite",
+    };
+    Ok(with_type_size(
+        ty,
+        json!({
+            "Name": slice.name,
+            "Type": type_name(ty),
+            "MemoryType": "Vector",
+            "AccessType": access,
+            "Size": length,
+            "FillType": "Random",
+        }),
+    ))
+}
+
+/// The name of an element type in T1.
+fn type_name(ty: ElemType) -> &'static str {
+    match ty {
         ElemType::F64 => "double",
         ElemType::F32 => "float",
         ElemType::F16 => "half",
@@ -281,22 +322,13 @@ fn vector(slice: &SliceArg, scope: &LaunchScope<'_>) -> Result<Value, T1Error> {
         ElemType::U16 => "uint16",
         ElemType::I8 => "int8",
         ElemType::U8 => "uint8",
-    };
-    let access = match slice.access {
-        Access::In => "ReadOnly",
-        Access::Out => "WriteOnly",
-        Access::InOut => "ReadWrite",
-    };
-    let mut vector = json!({
-        "Name": slice.name,
-        "Type": type_name,
-        "MemoryType": "Vector",
-        "AccessType": access,
-        "Size": length,
-        "FillType": "Random",
-    });
-    if let (Some(ElemType::Bf16), Some(fields)) = (ty, vector.as_object_mut()) {
+    }
+}
+
+/// Adds the size of the type to an argument if T1 has no name for the type.
+fn with_type_size(ty: ElemType, mut argument: Value) -> Value {
+    if let (ElemType::Bf16, Some(fields)) = (ty, argument.as_object_mut()) {
         fields.insert("TypeSize".into(), ElemType::Bf16.bytes().into());
     }
-    Ok(vector)
+    argument
 }

@@ -74,7 +74,7 @@ fn kind(values: &[Literal]) -> &'static str {
 /// The text of a value as a Python literal; `None` if the literal would need escapes.
 pub(crate) fn python(value: &Literal) -> Option<String> {
     match value {
-        // The digits of this number without its sign would need more than 128 bits.
+        // Python would read the number without its sign first, and that number would need more than 128 bits.
         Literal::Int(i128::MIN) => Some(format!("-{} - 1", i128::MAX)),
         Literal::Text(text) if text.contains('\\') || text.contains(char::is_control) => None,
         Literal::Text(text) if !text.contains('\'') => Some(format!("'{text}'")),

@@ -136,7 +136,7 @@ fn entry(result: &ResultEntry, unit: f64) -> Result<RecordedTrial, ConfigProblem
     for runtime in runtimes.into_iter().flatten() {
         launches += milliseconds(Some(runtime), "runtimes")?;
     }
-    // Tuners that do not record single launches record the total time of all launches.
+    // A tuner that does not record the times of single launches records the total time of all launches instead.
     let launches = match launches > 0.0 {
         true => launches,
         false => part("benchmark")?,

@@ -70,7 +70,7 @@ fn operating_system() -> &'static str {
 
 fn result(names: &[&str], row: &ResultRow) -> String {
     let config = names.iter().copied().zip(&row.values).collect();
-    // The correctness of a config is 1 if its outputs were found right. Otherwise it is 0.
+    // T4's correctness is a number: 1 if the outputs were found right, otherwise 0.
     let correctness = u8::from(row.invalidity == Invalidity::Correct);
     let times = json!({
         "compilation": row.compile_ms,

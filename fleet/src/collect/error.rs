@@ -32,7 +32,8 @@ pub enum CollectError {
     },
     /// The store has another plan under the name of the requested plan.
     #[error(
-        "the store's plan {expected} has the hash {found}\nhelp: somebody replaced it: take the plan from whoever signed it"
+        "the store names plan {expected}, but the plan's content has the hash {found}\n\
+         help: somebody replaced the plan: get it again from whoever signed it"
     )]
     OtherPlan {
         /// The plan's expected identity.
@@ -62,7 +63,8 @@ pub enum CollectError {
     },
     /// The record of earlier merges is damaged.
     #[error(
-        "{path} does not say what earlier merges saw: {why}\nhelp: remove it; until the next merge a store that was set back is not noticed"
+        "{path} is not a record of what earlier merges saw: {why}\n\
+         help: remove it; the next merge writes it anew, but does not notice if the store was set back"
     )]
     SeenForm {
         /// The file.

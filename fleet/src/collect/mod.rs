@@ -100,8 +100,8 @@ pub fn collect(
 }
 
 /// The valid segments of some journals, sorted by journal and sequence number. Invalid segments are skipped, because
-/// [`collect`] reports them. The plan's expiry is not checked, because workers call this function, and a worker's clock
-/// may be wrong. [`collect`] enforces the expiry.
+/// [`collect`] reports them. The plan's expiry is not checked here, because workers call this function and a worker's
+/// clock may be wrong; [`collect`] checks it.
 ///
 /// # Errors
 /// The plan is invalid, or the store cannot be listed.

@@ -84,7 +84,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The hash in an object's name. An expired plan is an error, so nothing is fetched for it.
+    /// Returns the hash in an object's name. Returns an error if the plan has expired, so no object of an expired plan
+    /// is fetched.
     fn current_hash_in<'n>(&self, name: &'n str, ending: &str) -> Result<&'n str, RejectReason> {
         let (expired_unix_s, now_unix_s) = (self.plan.expires_unix_s, self.now_unix_s);
         if now_unix_s >= expired_unix_s {
@@ -118,7 +119,7 @@ impl<'a> Reader<'a> {
         found.ok_or(RejectReason::NoElement { element, elements })
     }
 
-    /// An error if the statement does not match its element.
+    /// Returns an error if the statement does not match its element.
     fn check_task(&self, said: &Statement) -> Result<(), RejectReason> {
         if said.is_of(self.plan) {
             return Ok(());

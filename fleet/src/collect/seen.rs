@@ -59,7 +59,9 @@ impl Seen {
         let seen: Seen = serde_json::from_str(&text).map_err(|error| form(error.to_string()))?;
         if seen.schema != SEEN_SCHEMA {
             let found = seen.schema;
-            return Err(form(format!("schema {found}, not {SEEN_SCHEMA}")));
+            return Err(form(format!(
+                "it has schema {found}, but this version reads schema {SEEN_SCHEMA}"
+            )));
         }
         Ok(seen)
     }
@@ -86,7 +88,7 @@ impl Seen {
     }
 
     /// Compares the store's segments with earlier merges and returns the journals that have fewer records now. Then
-    /// stores the higher of the two sequence numbers of each journal.
+    /// stores the higher of the two numbers, the earlier and the current one, for each journal.
     pub(super) fn update(&mut self, plan: &str, segments: &[Segment]) -> Vec<Rollback> {
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for segment in segments {

@@ -16,8 +16,8 @@ use crate::plan::{Plan, Stage};
 pub(super) struct Evidence<'a> {
     /// All proofs, by config.
     proofs: BTreeMap<&'a str, Vec<Proof<'a>>>,
-    /// The config that each source proved last. If a final (an element that races the winners of searches) proved a
-    /// config, only finals are considered.
+    /// The config that each source proved last. If the source of a final (an element that races the winners of
+    /// searches) proved a config, only sources of finals are considered.
     nominated: BTreeSet<&'a str>,
     /// Whether the nominated configs are winners of finals.
     by_final: bool,
@@ -101,7 +101,10 @@ impl<'a> Evidence<'a> {
             let source = self.refuted.get(config)?;
             Some(Decision::Stopped {
                 config: (*config).to_owned(),
-                why: format!("its confirmation on {} did not prove it", place(source)),
+                why: format!(
+                    "its confirmation on {} did not prove it faster",
+                    place(source)
+                ),
             })
         });
         stopped.unwrap_or(Decision::Kept)
@@ -117,7 +120,9 @@ impl<'a> Evidence<'a> {
         if let Some(what) = contradiction(proofs) {
             return Decision::Stopped {
                 config: config.into(),
-                why: format!("its observers contradict each other: they say another {what}"),
+                why: format!(
+                    "its observers contradict each other: their winners differ in the {what}"
+                ),
             };
         }
         let observers = self.observers(plan, config);
@@ -141,8 +146,8 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// The name of a property that differs between two proofs of one config under one tuning key, although the config and
-/// the key should determine it. `None` if there is no such property.
+/// Returns the name of a property that differs between proofs of one config under one tuning key, although the config
+/// and the key should determine this property; `None` if all proofs agree.
 fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     let first = proofs.first()?.winner;
     let differs = |what: fn(&Winner, &Winner) -> bool| proofs.iter().any(|p| what(p.winner, first));
@@ -154,8 +159,9 @@ fn contradiction(proofs: &[Proof<'_>]) -> Option<&'static str> {
     }
 }
 
-/// The winner with the lowest speed-up; `None` without proofs. Its interval has the lowest low end and the highest high
-/// end of all proofs, and its grade (how outputs were verified) is the weakest grade of all proofs.
+/// Returns the winner of the proof with the lowest speed-up; `None` without proofs. The winner's interval is widened to
+/// the lowest low end and the highest high end of all proofs, and its grade (how outputs were verified) becomes the
+/// weakest grade of all proofs.
 fn least_favourable(proofs: &[Proof<'_>]) -> Option<Winner> {
     let figures = |winner: &Winner| match winner.verdict {
         Verdict::Proven {

@@ -22,9 +22,9 @@ pub(super) struct Finding<'a> {
     pub nominated: Option<&'a Winner>,
     /// All decisions that proved a config.
     pub proven: Vec<&'a Winner>,
-    /// Configs that were tested and not proven. These are the configs that a completed confirmation did not prove. If
-    /// the source kept the baseline for a reason other than an inconclusive confirmation, they also include all configs
-    /// that its element was asked to try.
+    /// Configs that were tested and not proven: the configs that a completed confirmation did not prove. If the source
+    /// kept the baseline, and not because of an inconclusive confirmation, all configs that its element was asked to
+    /// try are included too.
     pub refuted: BTreeSet<String>,
     /// Whether the source has a conclusive decision, or has completed the search. A decision is not conclusive if its
     /// confirmation ran out of time or was disturbed.
@@ -61,16 +61,16 @@ impl<'a> Finding<'a> {
     }
 }
 
-/// The index of the kind of `plan` that has the same device as the kind with index `kind` of the plan `of`; `None` if
-/// `plan` has no such kind.
+/// Returns the index of the kind in `plan` for the same device as the kind `kind` of the plan `of`; `None` if `plan`
+/// has no such kind.
 pub(super) fn same_kind(of: &Plan, kind: usize, plan: &Plan) -> Option<usize> {
     let device = &of.kinds.get(kind)?.device;
     plan.kinds.iter().position(|kind| kind.device == *device)
 }
 
 /// The findings of a source about the tasks of its element. `of` is the plan that the source belongs to, and `plan` is
-/// the plan whose tasks are decided. Records are ignored if their task is not one of the element, if their device is of
-/// another kind, or if their kernel has another spec or source text than in `plan`.
+/// the plan whose tasks are decided. Records are ignored if the element does not have their task, if their device is of
+/// another kind, or if the spec or source of their kernel differs from that in `plan`.
 pub(super) fn of<'a>(of: &Plan, plan: &Plan, observer: Observer<'a>) -> Vec<(Task, Finding<'a>)> {
     let Some(element) = of.element(observer.source.element) else {
         return Vec::new();
@@ -174,8 +174,8 @@ fn confirmed(observer: Observer<'_>, key: Hash) -> BTreeMap<&str, u64> {
     confirmed
 }
 
-/// The hashes of the tuning keys of findings, each with the number of distinct observers that decided the task under
-/// this key. The keys are sorted by this number, the largest first, and then by hash.
+/// Returns the hashes of the findings' tuning keys, each with the number of distinct observers that decided the task
+/// under the key. The largest numbers come first; equal numbers are sorted by hash.
 pub(super) fn by_key(plan: &Plan, findings: &[Finding<'_>]) -> Vec<(Hash, usize)> {
     let mut sources: BTreeMap<Hash, Vec<&Source>> = BTreeMap::new();
     for finding in findings {

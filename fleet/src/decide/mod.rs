@@ -1,7 +1,7 @@
 //! Decides, for each kind of device, kernel and problem, what a set of observations proves.
 //!
-//! - An observation is used only if the device of its tuning key is of the right kind, and the key's spec and source
-//!   are those of the plan.
+//! - An observation is used only if the device of its tuning key is of the task's kind, and if the key's spec and
+//!   source match the plan.
 //! - Observations of two tuning keys, for example of two driver versions, are never mixed. The decision uses the key
 //!   with the most observers.
 //! - Every completed confirmation is used. If one of them does not prove its config, that config cannot become a row,
@@ -103,8 +103,8 @@ pub enum Decision {
         /// The distinct observers, sorted.
         observers: Vec<ObserverId>,
     },
-    /// A completed confirmation did not prove the config, or the observers of the config contradict each other. The
-    /// baseline stays.
+    /// The baseline stays, because a completed confirmation did not prove the config, or because the observers of the
+    /// config contradict each other.
     Stopped {
         /// The config.
         config: String,
@@ -115,7 +115,7 @@ pub enum Decision {
     Kept,
 }
 
-/// Decides every task of `plan` and of the plans that it continues. `continued` has these earlier plans in any order.
+/// Decides every task of `plan` and of the earlier plans that it continues, which `continued` contains in any order.
 /// Records of other plans are ignored.
 pub fn decide(plan: &Plan, continued: &[Plan], observations: &Observations) -> Vec<TaskDecision> {
     let plans: BTreeMap<String, &Plan> = continued

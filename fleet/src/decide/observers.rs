@@ -31,7 +31,7 @@ impl ObserverId {
     }
 }
 
-/// A set of observers that are certainly distinct from each other, as large as possible, sorted.
+/// Returns the largest set of observers that are certainly distinct from each other, sorted.
 ///
 /// Two observers are distinct if they have different devices. Two devices that both have a UUID are different if the
 /// UUIDs differ. Otherwise they are different if their hosts differ. With [`Distinct::Key`], the worker keys must
@@ -47,8 +47,8 @@ pub fn distinct_observers(
         let uuid = o.uuid.as_ref();
         uuid.is_some_and(|uuid| !on_a_host.contains(uuid))
     };
-    // A device with an unknown host may be the same as a device of which only the host is known. The set therefore
-    // contains devices of only one of these two kinds.
+    // A device whose host is unknown may be the device of an observer of which only the host is known. The set
+    // therefore contains only one of these two kinds of observers.
     let any = observers.iter().any(may_be_anywhere);
     let without_hosts_alone = observers.iter().filter(|o| !any || o.uuid.is_some());
     let on_hosts = observers.iter().filter(|o| !may_be_anywhere(o));
@@ -59,8 +59,8 @@ pub fn distinct_observers(
     found.into_iter().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Like [`distinct_observers`], but if one of the observers has only a host, all observers with a UUID must have a
-/// known host.
+/// Like [`distinct_observers`], for observers that meet a condition: either none of them has only a host, or all
+/// observers with a UUID have a known host.
 fn distinct_of(observers: BTreeSet<ObserverId>, by: Distinct) -> Vec<ObserverId> {
     let with_uuid = observers.iter().filter(|o| o.uuid.is_some());
     let hosts: BTreeSet<_> = with_uuid.filter_map(|o| o.host.as_ref()).collect();
@@ -102,7 +102,7 @@ fn matched(devices: &[BTreeMap<String, ObserverId>]) -> Vec<ObserverId> {
     observers
 }
 
-/// Assigns a key to a device, and moves other devices to other keys if necessary. Returns whether that is possible.
+/// Assigns a key to a device, and moves other devices to other keys if necessary. Returns whether this succeeded.
 fn augment<'d>(
     devices: &'d [BTreeMap<String, ObserverId>],
     device: usize,

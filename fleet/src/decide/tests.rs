@@ -39,14 +39,14 @@ fn a_task_that_nobody_finished_is_missing_and_its_elements_are_named() {
 fn a_confirmation_that_ran_out_of_time_leaves_the_element_unfinished() {
     let plan = one_task();
     let mut records = session(&gemm(), "A=1", Err(KeptReason::Inconclusive));
-    // The record that the search is complete is written only with a conclusive decision.
+    // A search is recorded as complete only together with a conclusive decision.
     records.pop();
     let first = observed(&plan, 0, 0, &records);
     let decisions = decide(&plan, &[], &fold(std::slice::from_ref(&first)));
     assert_eq!(decisions[0].decision, Decision::Missing);
     assert_eq!(decisions[0].unfinished, [0]);
     assert!(finished(&plan, &fold(std::slice::from_ref(&first))).is_empty());
-    // A difference that is too small to prove is a conclusive decision.
+    // It is a conclusive decision that a difference is too small to be proven.
     let mut records = session(&gemm(), "A=1", Err(KeptReason::NotProven));
     records.pop();
     let second = observed(&plan, 0, 1, &records);

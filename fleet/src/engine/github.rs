@@ -66,7 +66,7 @@ jobs:
     ))
 }
 
-/// Escapes text so that the workflow does not evaluate it. Without this, `${{` in a path would begin an expression.
+/// Escapes text so that the workflow does not evaluate it: `${{` in a path would otherwise begin an expression.
 fn literal(text: &str) -> String {
     text.replace("${{", "${{ '${{' }}")
 }

@@ -1,7 +1,7 @@
 //! Kubernetes: an Indexed Job.
 //!
 //! Pods are numbered from 0, but the elements of a job can have any numbers, so each pod looks up its element in a
-//! list. Two pods with the same index may run at once, which does no harm.
+//! list. Kubernetes may run two pods with the same index at once, which does no harm.
 
 use serde_json::{Map, Value, json};
 
@@ -28,7 +28,7 @@ pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
         "maxFailedIndexes": elements,
         "podReplacementPolicy": "Failed",
         "podFailurePolicy": { "rules": [
-            // A node that is drained or fails is not the fault of the element.
+            // The element is not to blame if its node is drained or fails.
             { "action": "Ignore", "onPodConditions": [{ "type": "DisruptionTarget", "status": "True" }] },
             { "action": "Count", "onExitCodes": { "containerName": "element", "operator": "In",
                 // 137: killed because the memory was exhausted. 143: terminated by SIGTERM.

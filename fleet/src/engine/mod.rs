@@ -1,9 +1,9 @@
 //! Job files. A job file makes a scheduler run one command for every element of a plan.
 //!
-//! Kiln assumes only that the scheduler runs the command for every element on a device of the right kind. The scheduler
-//! may run elements in any order and more than once, even two copies of an element at the same time, and it may kill an
-//! element at any moment. The store, not the scheduler, records which elements are done. Exit code 0 means done, 75
-//! means "try again, later or on another device", and any other code means "do not try again".
+//! Kiln assumes only that the scheduler runs the command for every element, on a device of the element's kind. The
+//! scheduler may run elements in any order and more than once, even two copies of an element at the same time, and it
+//! may kill an element at any moment. The store, not the scheduler, records which elements are done. Exit code 0 means
+//! done, 75 means "try again, later or on another device", and any other code means "do not try again".
 
 mod github;
 mod kubernetes;
@@ -98,7 +98,8 @@ pub enum EngineError {
     NoElements,
     /// The plan has no such element.
     #[error(
-        "the plan has no element {element}, it has {elements}\nhelp: `tune fleet status` lists them"
+        "the plan has no element {element}: it has {elements} elements, counted from 0\n\
+         help: `tune fleet status` lists them"
     )]
     NoElement {
         /// Number of the element.
@@ -108,7 +109,8 @@ pub enum EngineError {
     },
     /// There are more elements than one job of the scheduler can have.
     #[error(
-        "{engine} takes {most} elements in one job, there are {elements}\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
+        "{engine} takes at most {most} elements in one job, but {elements} are requested\n\
+         help: print several jobs with `tune fleet job --elements FIRST-LAST`"
     )]
     TooMany {
         /// The scheduler.
@@ -120,7 +122,8 @@ pub enum EngineError {
     },
     /// The numbers of the elements are too far apart for the indexes of a Slurm job array.
     #[error(
-        "a job array of Slurm has indexes 0 to {max_index}, and elements {first} to {last} do not fit\nhelp: print several jobs with `tune fleet job --elements FIRST-LAST`"
+        "elements {first} to {last} do not fit in one Slurm job array, whose indexes are 0 to {max_index}\n\
+         help: print several jobs with `tune fleet job --elements FIRST-LAST`"
     )]
     TooFarApart {
         /// The number of the first element.
@@ -142,7 +145,8 @@ pub enum EngineError {
     },
     /// The elements need different kinds of devices.
     #[error(
-        "the elements are of {kinds} kinds of devices, one job asks for one\nhelp: print a job for each with `tune fleet job --kind KIND`"
+        "the selected elements need {kinds} different kinds of device, but one job can request only one kind\n\
+         help: print a job for each kind with `tune fleet job --kind KIND`"
     )]
     Kinds {
         /// Number of kinds.
@@ -206,7 +210,7 @@ fn job_name(plan: &Plan) -> String {
 }
 
 impl Job<'_> {
-    /// An error if there are more elements than the scheduler's limit.
+    /// Returns an error if there are more elements than the scheduler's limit.
     fn limit(&self, engine: &'static str, most: usize) -> Result<(), EngineError> {
         let elements = self.elements.len();
         if elements <= most {
@@ -220,7 +224,7 @@ impl Job<'_> {
     }
 }
 
-/// An error for text with control characters, because they would end a line of a job file.
+/// Returns an error for text with control characters, because a line feed would end a line of the job file.
 fn plain(options: &JobOptions) -> Result<(), EngineError> {
     let named = [
         ("the plan", &options.plan_path),
@@ -238,7 +242,7 @@ fn plain(options: &JobOptions) -> Result<(), EngineError> {
     }
 }
 
-/// An error for text that is not safe in a line of a job file that no shell parses.
+/// Returns an error for text that is not safe in a line of a job file that no shell parses.
 fn safe(option: &'static str, text: &str) -> Result<(), EngineError> {
     let fit = |c: char| c.is_ascii_alphanumeric() || "._:/=-@+,".contains(c);
     if !text.is_empty() && text.chars().all(fit) {

@@ -8,7 +8,8 @@ const TRIES: u32 = 3;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
     let jobs = job.options.at_once.unwrap_or(1).max(1);
-    // The command is one word of the outer shell. `{}` is a word of the shell that GNU parallel starts.
+    // The command is one word for the user's shell, so it is quoted. The shell that GNU parallel starts parses it
+    // again, and there `{}` is a word of its own.
     let command = quote(&command(job.options, "{}"));
     let elements = super::ranges::ranges(job.elements);
     let log = format!("{}.log", job.name);

@@ -15,8 +15,8 @@ use super::{EngineError, Job, TRY_AGAIN, safe};
 const MAX_INDEX: u32 = 1000;
 /// Largest number of requeues of an element that exits with [`TRY_AGAIN`].
 const MAX_REQUEUES: u32 = 20;
-/// Time from the signal SIGTERM to the time limit of an element, in seconds. In this time the element publishes what it
-/// has measured.
+/// Time, in seconds, between SIGTERM and the time limit of an element, in which the element publishes what it has
+/// measured.
 const GRACE_S: u32 = 60;
 
 pub(super) fn render(job: &Job<'_>) -> Result<String, EngineError> {
@@ -76,8 +76,8 @@ exit \"$code\"
     ))
 }
 
-/// The number of the element that has index 0, and the indexes of all elements. If an element's number is above the
-/// highest index, the indexes start at the first element.
+/// Returns the number of the element with index 0, and the indexes of all elements. Normally an element's index is its
+/// number. If a number is above the highest index, the indexes count from the first element.
 fn indexes(job: &Job<'_>) -> Result<(u32, Vec<u32>), EngineError> {
     let last = job.elements.last().copied().unwrap_or_default();
     let first = job.elements.first().copied().unwrap_or_default();

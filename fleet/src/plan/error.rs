@@ -12,7 +12,8 @@ use crate::text::MAX_TEXT;
 pub enum PlanError {
     /// The plan has another schema than this version reads.
     #[error(
-        "the plan has schema {found}, this version knows {PLAN_SCHEMA}\nhelp: use the `tune` that wrote it, or plan again with `tune fleet plan`"
+        "the plan has schema {found}, but this version reads schema {PLAN_SCHEMA}\n\
+         help: use the `tune` that wrote it, or plan again with `tune fleet plan`"
     )]
     Schema {
         /// The plan's schema.
@@ -20,7 +21,8 @@ pub enum PlanError {
     },
     /// The text is larger than [`MAX_PLAN_BYTES`].
     #[error(
-        "the plan has {bytes} bytes, more than the {MAX_PLAN_BYTES} that are read\nhelp: split it with `tune fleet plan --problem`"
+        "the plan has {bytes} bytes, but the maximum is {MAX_PLAN_BYTES}\n\
+         help: split it with `tune fleet plan --problem`"
     )]
     TooLarge {
         /// Length of the text, in bytes.
@@ -72,7 +74,8 @@ pub enum PlanError {
     },
     /// A task is about a kernel that the plan does not list.
     #[error(
-        "element {element} of the plan tunes `{kernel}`, which is not one of its kernels\nhelp: plan again with `tune fleet plan`"
+        "element {element} of the plan tunes `{kernel}`, which is not a kernel of the plan\n\
+         help: plan again with `tune fleet plan`"
     )]
     UnknownKernel {
         /// Number of the element.

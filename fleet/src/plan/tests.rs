@@ -31,7 +31,7 @@ fn a_plan_reads_back_from_its_only_text() {
     let newer = text.replace("\"schema\":1,", "\"schema\":2,");
     let error = Plan::parse(&newer).unwrap_err().to_string();
     assert!(
-        error.contains("schema 2, this version knows 1\nhelp: "),
+        error.contains("schema 2, but this version reads schema 1\nhelp: "),
         "{error}"
     );
 }

@@ -39,8 +39,8 @@ struct Accepted {
 }
 
 /// Checks a kernel's proof against the rows that its table marks as proven, and returns all problems. At least
-/// `replicas` distinct observers must have proven each row, or more if the plan of a statement requires more. Only the
-/// keys in `signers` that are valid at `now_unix_s` (in seconds since 1970) may have signed plans.
+/// `replicas` distinct observers must have proven each row, or more if the plan of one of the row's statements requires
+/// more. Only the keys in `signers` that are valid at `now_unix_s` (in seconds since 1970) may have signed plans.
 ///
 /// A statement stays valid after its plan has expired, because a repository is used for years. The expiry only limits
 /// what a merge accepts.
@@ -192,8 +192,8 @@ fn too_few(
     };
     let wanted = of_row().map(|s| s.plan.replicas).chain([replicas]).max()?;
     let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
-    // Observers of different tuning keys are not added up, because they measured under different conditions, for
-    // example with different drivers.
+    // Observers are counted separately for each tuning key, because the keys differ in the conditions of the
+    // measurement, for example in the driver.
     let mut by_tuning_key: BTreeMap<&str, Vec<ObserverId>> = BTreeMap::new();
     for counted in of_row() {
         let of_key = by_tuning_key.entry(&counted.statement.key).or_default();

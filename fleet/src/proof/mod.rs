@@ -49,7 +49,8 @@ pub struct Proof {
 pub enum ProofError {
     /// The text is larger than [`MAX_PROOF_BYTES`].
     #[error(
-        "the proof has {bytes} bytes, more than the {MAX_PROOF_BYTES} that are read\nhelp: write it again with `tune fleet merge`"
+        "the proof has {bytes} bytes, but the maximum is {MAX_PROOF_BYTES}\n\
+         help: write the proof again with `tune fleet merge`"
     )]
     TooLarge {
         /// Length of the text, in bytes.
@@ -57,7 +58,8 @@ pub enum ProofError {
     },
     /// A line has the wrong form.
     #[error(
-        "line {line} of the proof is not `{expected}`\nhelp: write it again with `tune fleet merge`; do not edit it"
+        "line {line} of the proof is not `{expected}`\n\
+         help: do not edit proofs: write the proof again with `tune fleet merge`"
     )]
     Line {
         /// Number of the line, from 1.

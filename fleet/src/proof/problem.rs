@@ -16,7 +16,8 @@ pub enum ProofProblem {
     Text(#[from] ProofError),
     /// The proof is for another kernel.
     #[error(
-        "the proof is of kernel `{found}`, not `{expected}`\nhelp: write it again with `tune fleet merge`"
+        "the proof is for kernel `{found}`, but its rows belong to kernel `{expected}`\n\
+         help: write the proof again with `tune fleet merge`"
     )]
     Kernel {
         /// Name of the kernel in the proof.
@@ -37,7 +38,8 @@ pub enum ProofProblem {
     },
     /// A plan is signed with a key that `allowed_signers` does not allow.
     #[error(
-        "plan {id} is signed by {found}, which allowed_signers does not allow\nhelp: add the key to tuned/allowed_signers, or plan again with one that is there"
+        "plan {id} is signed by {found}, which allowed_signers does not allow\n\
+         help: add the key to tuned/allowed_signers, or sign a new plan with a key that it allows"
     )]
     PlanSigner {
         /// Identity of the plan.
@@ -49,7 +51,7 @@ pub enum ProofProblem {
     #[error(transparent)]
     Statement(#[from] StatementError),
     /// The signature of a statement is invalid.
-    #[error("statement of {kernel} on {problem}: {source}")]
+    #[error("statement about {kernel} on {problem}: {source}")]
     StatementSignature {
         /// Name of the statement's kernel.
         kernel: String,
@@ -60,7 +62,9 @@ pub enum ProofProblem {
     },
     /// A statement is signed with a key that is not a worker key of its plan.
     #[error(
-        "statement of {kernel} on {problem}: signed by {found}, which is not a worker key of its plan {plan}\nhelp: write the proof again with `tune fleet merge`"
+        "statement about {kernel} on {problem}: it is signed by {found}, which is not a worker key of its plan \
+         {plan}\n\
+         help: write the proof again with `tune fleet merge`"
     )]
     StatementSigner {
         /// Name of the statement's kernel.
@@ -74,7 +78,8 @@ pub enum ProofProblem {
     },
     /// The plan of a statement is not among the valid plans of the proof.
     #[error(
-        "statement of {kernel} on {problem}: the proof has no accepted plan {plan}\nhelp: write the proof again with `tune fleet merge`"
+        "statement about {kernel} on {problem}: the proof has no accepted plan {plan}\n\
+         help: write the proof again with `tune fleet merge`"
     )]
     NoPlan {
         /// Name of the statement's kernel.
@@ -86,7 +91,8 @@ pub enum ProofProblem {
     },
     /// A statement is about a task or config that its element does not have.
     #[error(
-        "statement of {kernel} on {problem}: element {element} of its plan was not given that\nhelp: write the proof again with `tune fleet merge`"
+        "statement about {kernel} on {problem}: the plan does not assign this task or config to element {element}\n\
+         help: write the proof again with `tune fleet merge`"
     )]
     OtherTask {
         /// Name of the statement's kernel.
@@ -98,7 +104,9 @@ pub enum ProofProblem {
     },
     /// Too few distinct observers have proven a row.
     #[error(
-        "{kernel} on {problem} ({device}): {have} distinct observers have proven {config}, not {wanted}\nhelp: replicate it with `tune fleet merge --next`, or remove the row"
+        "{kernel} on {problem} ({device}): {have} distinct observers have proven {config}, but {wanted} are \
+         required\n\
+         help: replicate the proof with `tune fleet merge --next`, or remove the row"
     )]
     TooFew {
         /// Name of the kernel.

@@ -11,7 +11,8 @@ use super::{MAX_SEGMENT_BYTES, SEGMENT_SCHEMA};
 pub enum SegmentError {
     /// The segment is larger than [`MAX_SEGMENT_BYTES`].
     #[error(
-        "the segment has {bytes} bytes, more than the {MAX_SEGMENT_BYTES} of one\nhelp: publish it again with `tune cache push`"
+        "the segment has {bytes} bytes, but the maximum is {MAX_SEGMENT_BYTES}\n\
+         help: publish it again with `tune cache push`"
     )]
     TooLarge {
         /// Length of the segment, in bytes.
@@ -19,7 +20,8 @@ pub enum SegmentError {
     },
     /// The hash of the segment's bytes differs from its name.
     #[error(
-        "the segment is named {name}, its bytes have the hash {found}\nhelp: it was damaged or swapped: publish it again with `tune cache push`"
+        "the segment is named {name}, but its bytes have the hash {found}\n\
+         help: it was damaged or replaced: publish it again with `tune cache push`"
     )]
     Name {
         /// The segment's name, cut after 80 characters.
@@ -29,21 +31,25 @@ pub enum SegmentError {
     },
     /// The header has another schema than this version reads.
     #[error(
-        "the segment has schema {found}, this version knows {SEGMENT_SCHEMA}\nhelp: merge with the `tune` that wrote it"
+        "the segment has schema {found}, but this version reads schema {SEGMENT_SCHEMA}\n\
+         help: merge with the `tune` that wrote it"
     )]
     Schema {
         /// The header's schema.
         found: u32,
     },
     /// The header is invalid.
-    #[error("the segment's header is wrong: {why}\nhelp: publish it again with `tune cache push`")]
+    #[error(
+        "the segment's header is invalid: {why}\nhelp: publish it again with `tune cache push`"
+    )]
     Header {
         /// What is wrong.
         why: String,
     },
     /// A frame is damaged or cut off.
     #[error(
-        "no sound record at byte {offset} of the segment's records\nhelp: publish it again with `tune cache push`"
+        "there is no valid record at byte {offset} of the segment's records\n\
+         help: publish it again with `tune cache push`"
     )]
     Frame {
         /// Offset of the damaged frame from the first frame, in bytes.
@@ -51,7 +57,8 @@ pub enum SegmentError {
     },
     /// A frame does not follow its predecessor.
     #[error(
-        "record {found} of journal {journal} stands where record {expected} must: {why}\nhelp: publish it again with `tune cache push`"
+        "the segment contains record {found} of journal {journal} where record {expected} must follow: {why}\n\
+         help: publish it again with `tune cache push`"
     )]
     Order {
         /// Identity of the journal in the frame, as 16 hexadecimal digits.
@@ -65,7 +72,8 @@ pub enum SegmentError {
     },
     /// A field of the header differs from the records.
     #[error(
-        "the segment's header says {field} {said}, its records give {found}\nhelp: publish it again with `tune cache push`"
+        "the segment's header says {field} {said}, but its records say {found}\n\
+         help: publish it again with `tune cache push`"
     )]
     Differs {
         /// Name of the field.
@@ -77,7 +85,8 @@ pub enum SegmentError {
     },
     /// A record has a newer schema than this version reads, or cannot be decoded.
     #[error(
-        "record {sequence} has schema {version}, this version decodes up to {RECORD_SCHEMA}: {why}\nhelp: merge with the `tune` that wrote it"
+        "record {sequence} has schema {version}, but this version reads schemas up to {RECORD_SCHEMA}: {why}\n\
+         help: merge with the `tune` that wrote the record"
     )]
     Version {
         /// The record's sequence number.
@@ -88,7 +97,10 @@ pub enum SegmentError {
         why: String,
     },
     /// A record was decoded, but its content is invalid.
-    #[error("record {sequence}: {source}\nhelp: its worker is broken or dishonest: revoke its key")]
+    #[error(
+        "record {sequence}: {source}\n\
+         help: the worker that wrote the record is broken or dishonest: revoke the worker's key"
+    )]
     Record {
         /// The record's sequence number.
         sequence: u64,

@@ -61,8 +61,8 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), SegmentError> {
     let wrong = |why: &str| SegmentError::Header { why: why.into() };
     let window = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
     let end = window.iter().position(|b| *b == b'\n');
-    let (header, frames) = bytes.split_at(end.ok_or_else(|| wrong("it does not end"))? + 1);
-    let text = std::str::from_utf8(header).map_err(|_| wrong("it is not UTF-8"))?;
+    let (header, frames) = bytes.split_at(end.ok_or_else(|| wrong("it has no end"))? + 1);
+    let text = std::str::from_utf8(header).map_err(|_| wrong("it is not UTF-8 text"))?;
     let header = canonical::from_text::<Header>(text);
     Ok((header.map_err(|source| wrong(&source.to_string()))?, frames))
 }

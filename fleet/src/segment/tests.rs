@@ -66,8 +66,8 @@ fn every_flipped_bit_and_every_cut_is_noticed() {
             Segment::parse(&damaged, &name),
             Err(SegmentError::Name { .. })
         ));
-        // If the segment has the name of its changed bytes, it is readable only if the change is in the header and
-        // leaves the header valid.
+        // A segment with the name of its changed bytes can be read only if the change is in the header and the header
+        // remains valid.
         if let Ok(segment) = parse(&damaged) {
             assert!(bit / 8 < bytes.iter().position(|b| *b == b'\n').unwrap());
             assert_eq!(segment.records.len(), 10);
@@ -95,7 +95,7 @@ fn frames_in_another_order_are_refused() {
     let mixed = [&all[..first], &frames(8, &records())[first..]].concat();
     for frames in [swapped, skipped, twice, mixed] {
         assert!(matches!(build(&frames), Err(SegmentError::Order { .. })));
-        // The same frames are also rejected behind a header that fits the first of them.
+        // The same frames are also rejected if the header matches their first frame.
         let (header, bytes) = build(&all).unwrap();
         let line = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
         assert!(header.last > 0);
@@ -153,7 +153,7 @@ fn a_record_of_another_version_is_refused_by_its_version() {
         let error = parse(&[text.as_bytes(), &frame].concat())
             .unwrap_err()
             .to_string();
-        let expected = format!("has schema {version}, this version decodes up to 1");
+        let expected = format!("has schema {version}, but this version reads schemas up to 1");
         assert!(error.contains(&expected), "{error}");
     }
 }

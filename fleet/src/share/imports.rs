@@ -35,8 +35,8 @@ pub struct Imports {
 }
 
 impl Imports {
-    /// Reads the segments that [`pull`](super::pull) fetched into a folder. Signatures are verified. Whether their keys
-    /// may still sign is not checked, because that was checked when the segments were fetched.
+    /// Reads the segments that [`pull`](super::pull) fetched into a folder. Signatures are verified. It is not checked
+    /// again whether their keys may sign, because [`pull`](super::pull) checked this when it fetched the segments.
     ///
     /// # Errors
     /// The folder cannot be read. Damaged segments are not an error; [`Imports::damaged`] lists them. A missing folder
@@ -76,7 +76,7 @@ impl Imports {
     /// The results, grouped by key and observer. The result depends neither on the order of the segments nor on where
     /// journals are cut into segments.
     pub fn results(&self) -> Vec<Imported> {
-        // A tuning key is identified by the hash of its fields, so any source may supply it.
+        // A tuning key is identified by the hash of its fields, so its fields can be taken from any source.
         let sources = || self.observations.sources();
         let keys: BTreeMap<Hash, &TuningKey> = sources().flat_map(|source| source.keys()).collect();
         let everywhere: BTreeMap<Run, &Named> =
@@ -84,8 +84,8 @@ impl Imports {
         let mut results: BTreeMap<(Hash, &Named, &str), Trials> = BTreeMap::new();
         for source in sources() {
             let (journal, author) = (source.source.journal, source.source.author.as_str());
-            // Runs of the same source are looked up first, because a copy of a cache can have another run with the same
-            // number.
+            // The run is first looked up in the same source, because a copy of a cache can contain a different run with
+            // the same number.
             let own: BTreeMap<Run, &Named> = runs(&source).into_iter().collect();
             for trial in source
                 .trials()

@@ -2,9 +2,9 @@
 //! machines start from these results.
 //!
 //! The segments of shared journals lie below `seg/none/`. Otherwise they are like the segments of a plan: each is a
-//! part of a journal byte for byte, is named by its hash, and has a signature. The store has no list of the segments
-//! that it must contain, so it can withhold a segment without being detected. Searches then cannot start from the
-//! results in that segment. A machine keeps every segment that it has pulled.
+//! part of a journal byte for byte, is named by its hash, and has a signature. No list says which segments the store
+//! must contain, so nobody notices if it withholds a segment. Searches then cannot start from the results in that
+//! segment. A machine keeps every segment that it has pulled.
 
 mod imports;
 mod pull;

@@ -40,7 +40,7 @@ pub struct Pulled {
 ///
 /// # Errors
 /// The store or the folder cannot be listed. A later failure is not an error: it is in [`Pulled::stopped`], and the
-/// other fields list the segments that were fetched or rejected nevertheless.
+/// other fields describe the segments that were already fetched or rejected.
 pub fn pull(
     store: &dyn ObjectStore,
     signers: &AllowedSigners,

@@ -47,7 +47,8 @@ pub enum PushError {
 }
 
 /// Publishes those records of a journal that the store does not yet have in a segment signed with `key`. `observer`
-/// describes the machine that pushes. The device that measured is in the records.
+/// describes the machine that pushes. The records contain the device that measured, which may belong to another
+/// machine.
 ///
 /// A push can be killed at any moment and repeated any number of times, also by several processes at once. It only adds
 /// segments, and the next push adds those that are missing.
@@ -78,8 +79,8 @@ pub fn push(
         }
         publisher.publish_with(journal, &mut |records| report(Progress::Done(records)))
     };
-    // Every push of a journal uses the same attempt, so a push after a killed push writes the same names and completes
-    // what the killed push began.
+    // Every push of a journal uses the same attempt. A push after a killed push therefore writes objects with the same
+    // names, and so completes the killed push.
     let usual = &object::name_of(format!("share {id:016x}").as_bytes())[..32];
     let (published, replaced) = match publish(usual) {
         Err(PublishError::Store(StoreError::Exists { name, .. })) => {
@@ -141,7 +142,8 @@ fn published(
     Ok(headers)
 }
 
-/// The position of the last record up to which the segments have all records; `None` if they lack the first record.
+/// Returns the position of the last record of the journal that the segments contain without a gap from the first record
+/// on; `None` if they lack the first record.
 fn known(places: &[Position], headers: &[Header]) -> Option<Position> {
     let mut headers: Vec<&Header> = headers
         .iter()

@@ -28,7 +28,7 @@ impl SignError {
 pub enum SignError {
     /// The file of a key could not be read.
     #[error(
-        "cannot read the key {path}: {source}\nhelp: make one with `ssh-keygen -t ed25519 -f {path} -N ''`"
+        "cannot read the key {path}: {source}\nhelp: create a key with `ssh-keygen -t ed25519 -f {path} -N ''`"
     )]
     Read {
         /// Path of the file.
@@ -38,7 +38,8 @@ pub enum SignError {
     },
     /// A private key is encrypted with a passphrase.
     #[error(
-        "the key {path} is encrypted, and elements run without anybody to ask\nhelp: give a key without a passphrase: `ssh-keygen -t ed25519 -f KEYFILE -N ''`"
+        "the key {path} is encrypted, but elements run unattended, so nobody can enter its passphrase\n\
+         help: use a key without a passphrase: `ssh-keygen -t ed25519 -f KEYFILE -N ''`"
     )]
     Encrypted {
         /// Path of the file.
@@ -54,7 +55,8 @@ pub enum SignError {
     },
     /// The key is of an algorithm other than ed25519.
     #[error(
-        "the key is of algorithm {algorithm}, not ssh-ed25519\nhelp: make one with `ssh-keygen -t ed25519`"
+        "the key's algorithm is {algorithm}, but only ssh-ed25519 is supported\n\
+         help: create a key with `ssh-keygen -t ed25519`"
     )]
     Algorithm {
         /// The key's algorithm.
@@ -62,7 +64,8 @@ pub enum SignError {
     },
     /// The signature is larger than [`MAX_SIGNATURE_BYTES`].
     #[error(
-        "the signature has {bytes} bytes, more than the {MAX_SIGNATURE_BYTES} that are read\nhelp: sign again with `ssh-keygen -Y sign -n {NAMESPACE}`"
+        "the signature has {bytes} bytes, but the maximum is {MAX_SIGNATURE_BYTES}\n\
+         help: sign again with `ssh-keygen -Y sign -n {NAMESPACE}`"
     )]
     TooLarge {
         /// Length of the signature, in bytes.
@@ -96,14 +99,17 @@ pub enum SignError {
     },
     /// The signature does not match the bytes.
     #[error(
-        "the signature by {key} is not one of these bytes\nhelp: they were changed after they were signed: fetch both again"
+        "the signature by {key} does not match the signed bytes\n\
+         help: the bytes were changed after they were signed: fetch them and the signature again"
     )]
     OtherBytes {
         /// Fingerprint of the key that created the signature.
         key: String,
     },
     /// The bytes could not be signed.
-    #[error("cannot sign with {key}: {source}\nhelp: use a key of `ssh-keygen -t ed25519`")]
+    #[error(
+        "cannot sign with {key}: {source}\nhelp: use a key that `ssh-keygen -t ed25519` created"
+    )]
     Sign {
         /// Fingerprint of the key.
         key: String,
@@ -112,7 +118,8 @@ pub enum SignError {
     },
     /// `ssh-keygen` did not sign.
     #[error(
-        "`ssh-keygen -Y sign -f {path}` failed: {why}\nhelp: load the key into your agent with `ssh-add`, or give a key without a passphrase"
+        "`ssh-keygen -Y sign -f {path}` failed: {why}\n\
+         help: load the key into your agent with `ssh-add`, or use a key without a passphrase"
     )]
     Program {
         /// The file of the key.

@@ -57,8 +57,8 @@ fn parse(signature: &str) -> Result<SshSig, SignError> {
     }
     let no_signature = |source| SignError::NoSignature { source };
     let parsed = SshSig::from_pem(signature).map_err(no_signature)?;
-    // The decoder ignores fields that it does not need. This comparison makes sure that a signature has only one valid
-    // text.
+    // The decoder ignores fields that it does not need, so several texts can decode to the same signature. This
+    // comparison accepts only one of them.
     let text = parsed.to_pem(LineEnding::LF).map_err(no_signature)?;
     let dense = |text: &str| text.split_ascii_whitespace().collect::<String>();
     let plain = parsed.version() == SshSig::VERSION && parsed.reserved().is_empty();

@@ -12,7 +12,7 @@ use super::{NAMESPACE, PrivateKey, PublicKey, SignError, verify};
 pub enum Signer {
     /// A private key without a passphrase, which signs in this process.
     Key(PrivateKey),
-    /// A key with which `ssh-keygen` signs, as it does for git: a key in an agent, with a passphrase, or on a security
+    /// A key that `ssh-keygen` signs with, as for git: the key is in an agent, has a passphrase, or is on a security
     /// token.
     Program(ProgramKey),
 }

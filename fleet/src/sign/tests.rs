@@ -133,7 +133,7 @@ fn keys_that_cannot_be_used_are_refused_with_help() {
     }
     for (kind, phrase, expected) in [
         ("ed25519", "secret", "is encrypted"),
-        ("ecdsa", "", "not ssh-ed25519"),
+        ("ecdsa", "", "only ssh-ed25519"),
     ] {
         let _ = fs::remove_file(&path);
         let mut command = Command::new("ssh-keygen");

@@ -31,7 +31,8 @@ pub enum StoreError {
     },
     /// The name is not a valid name of an object.
     #[error(
-        "`{name}` names no object of a store (words of a-z, 0-9, `.`, `_`, `-` between slashes)\nhelp: this is a bug of the caller: names come from `kiln_fleet::object`"
+        "`{name}` is not the name of a store object (words of a-z, 0-9, `.`, `_`, `-` between slashes)\n\
+         help: this is a bug of the caller: names come from `kiln_fleet::object`"
     )]
     Name {
         /// The name, escaped and cut after 80 characters.
@@ -39,7 +40,8 @@ pub enum StoreError {
     },
     /// The store has another object under the same name.
     #[error(
-        "{name} is in the store with other bytes ({found} bytes, not {expected})\nhelp: somebody replaced it: move it away, then publish again"
+        "{name} is already in the store with different content ({found} bytes; the new object has {expected})\n\
+         help: somebody replaced the object: move it away, then publish again"
     )]
     Exists {
         /// The name.
@@ -51,7 +53,8 @@ pub enum StoreError {
     },
     /// An object is larger than the largest object of its kind.
     #[error(
-        "{name} has {bytes} bytes, more than the {most} that are read\nhelp: Kiln wrote no such object: remove it from the store"
+        "{name} has {bytes} bytes, but the maximum is {most}\n\
+         help: Kiln does not write objects of this size: remove it from the store"
     )]
     TooLarge {
         /// The name.
@@ -75,7 +78,8 @@ pub enum StoreError {
     },
     /// A server acknowledged a write, but does not have the object.
     #[error(
-        "the server took {name} and does not have it\nhelp: it is not a store that keeps what it takes: use another server, or a folder"
+        "the server accepted {name}, but does not have it\n\
+         help: the server does not keep every object that it accepts: use another server, or a folder"
     )]
     Lost {
         /// The name.
@@ -93,7 +97,9 @@ pub enum StoreError {
     },
     /// The location is a bucket, but the program was built without the feature `s3`.
     #[error(
-        "`{location}` is a bucket, and this `tune` was built without the feature `s3`\nhelp: install it with `cargo install --locked --features s3 --git https://github.com/kiln-tune/kiln kiln-tuner`, or give the path of a folder: `rclone mount` and `aws s3 sync` make one of a bucket"
+        "`{location}` is a bucket, but this `tune` was built without the feature `s3`\n\
+         help: install it with `cargo install --locked --features s3 --git https://github.com/kiln-tune/kiln \
+         kiln-tuner`, or give the path of a folder: `rclone mount` and `aws s3 sync` make a folder of a bucket"
     )]
     WithoutS3 {
         /// The location.
@@ -101,7 +107,8 @@ pub enum StoreError {
     },
     /// The location is neither a folder nor a bucket.
     #[error(
-        "no store at `{location}`: stores are folders, and buckets as s3://BUCKET/PREFIX\nhelp: give the path of a folder that all machines see; `rclone mount` makes one of most object stores"
+        "`{location}` is not a store: a store is a folder, or a bucket written as s3://BUCKET/PREFIX\n\
+         help: give the path of a folder that all machines see; `rclone mount` makes a folder of most object stores"
     )]
     Scheme {
         /// The location.

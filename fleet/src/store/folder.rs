@@ -30,8 +30,8 @@ impl Folder {
         Ok(Folder { root: root.into() })
     }
 
-    /// Opens the folder `root`, and creates it if it does not exist. Returns whether it was created. Its parent must
-    /// exist, because a store on a share that is not mounted must not be created on the local disk.
+    /// Opens the folder `root`, and creates it if it does not exist. Returns whether it was created. The parent of the
+    /// folder must exist. Otherwise, if a share is not mounted, its store would be created on the local disk.
     ///
     /// # Errors
     /// The folder cannot be created.

@@ -33,8 +33,8 @@ pub struct Listing {
 /// A store of objects. All operations block.
 pub trait ObjectStore: Send + Sync + Debug {
     /// Writes an object. When the call returns, the object is as durable as the store can make it. If the store already
-    /// has the object with the same bytes, nothing is written. A store that writes objects in place may have only the
-    /// first bytes of the object, because another writer was killed. Such a store completes the object.
+    /// has the object with the same bytes, nothing is written. If a store writes objects in place and another writer
+    /// was killed, the store may have only the first bytes of the object; this call then completes the object.
     ///
     /// # Errors
     /// The name is invalid, the store has other bytes under this name, or the store does not accept the object.

@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_signal_shorter_than_its_filter_ends_in_its_other_end() {
         let mut filtered = [f64::NAN; 2];
-        // The signal is preceded by 2 - 3, 2 - 3 and followed by 6 - 1, 6 - 1.
+        // The two samples before the signal are 2 - 3 and 2 - 3, and the two after it are 6 - 1 and 6 - 1.
         fir_bandpass(
             1,
             2,

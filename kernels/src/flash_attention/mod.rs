@@ -53,7 +53,7 @@ pub use self::flash_attention::KERNEL;
         LANES == 32 || (WARPS == 1 && TILES == 0 && VECTOR_WIDTH == 8),
         // Limit the registers that hold a lane's part of the queries, scores and sums.
         TILES == 0 || QUERIES * (2 * BLOCK_K + 3 * HEAD_DIM) <= 64 * 200,
-        // The weights of a thread that runs alone are in local memory, so limit their size.
+        // A thread that runs alone keeps its weights in local memory, so limit their size.
         LANES == 32 || BLOCK_K * QUERIES <= 2048,
         TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8)
             + (1 - TILES) * 8 * (BLOCK_K + (1 - LANES / 32) * QUERIES) * HEAD_DIM <= device.shared_bytes_per_block,

@@ -30,7 +30,7 @@ use kiln::tuned_kernel;
 
 pub use self::modulation_index::KERNEL;
 
-// The float histogram of a thread accumulates at most 128 samples before its sums are added to sums in double
+// The float histogram of a thread accumulates at most 128 samples before it is added to a histogram in double
 // precision, so each bin has a relative error below 128 * 2^-24. The error of the index is at most 0.6 times that,
 // which is 4.6e-6, because the standard deviation of log p over the bins is below 0.6 log 18.
 #[tuned_kernel(

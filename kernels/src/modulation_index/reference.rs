@@ -2,8 +2,8 @@
 
 /// The index of the bin that contains a phase in radians. The bins are `bins` equal parts of [-pi, pi].
 ///
-/// The position is computed in `f32` with one rounding, as in the kernels, so the reference and the kernels put a phase
-/// near the edge of a bin into the same bin. Phases outside [-pi, pi] are in the first or the last bin.
+/// The position is computed in `f32` with one rounding, as in the kernels, so that the reference and the kernels put a
+/// phase near the edge of a bin into the same bin. Phases outside [-pi, pi] are in the first or the last bin.
 pub fn bin_of(phase: f32, bins: u32) -> usize {
     const BINS_PER_RADIAN: f32 = 0.159_154_94;
     let place = phase.mul_add(bins as f32 * BINS_PER_RADIAN, bins as f32 * 0.5);

@@ -23,8 +23,8 @@ use kiln::tuned_kernel;
 pub use self::reduce::KERNEL;
 
 // An output is a sum of cols numbers in [-1, 1) in any order. Its magnitude is about sqrt(cols / 3), and its rounding
-// error is about sqrt(cols) * 2^-24 of the magnitude. A single sum may be near 0 although its addends are not. The
-// tolerance is relative to the root mean square of all outputs, so problems with long rows have several rows.
+// error is about sqrt(cols) * 2^-24 of the magnitude. The tolerance is relative to the root mean square of all outputs.
+// A single sum may be near 0 although its addends are not, so problems with long rows have several rows.
 #[tuned_kernel(
     source = "reduce.cu",
     untuned = allow,

@@ -15,13 +15,13 @@ use kiln_cache::record::one_line;
 use kiln_spec::codegen::{Target, TranslationUnit};
 use kiln_spec::{Backend, Config, LaunchPlan, Problem};
 
-use crate::atomic_file;
 use crate::candidate::inspect::{
     self, CannotLaunch, InspectError, Inspected, LaunchRules, Resources,
 };
 use crate::candidate::outcome::{internal, of_compile_error, of_io_error};
 use crate::worker::ArmJob;
 use kiln_project::TunedKernel;
+use kiln_project::atomic_file;
 
 /// Compiles the candidates of one device. The threads of the compile pool share one workshop.
 #[derive(Debug)]
@@ -54,8 +54,8 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The weight of the candidate's spills (see `Spills::weight`); 0 if it is unknown. In a batch, candidates with
-    /// less weight are tried first.
+    /// The weight of the candidate's spills (see `Spills::weight`); 0 if it is unknown. In a batch, candidates are
+    /// tried in the order of this weight, lightest first.
     pub fn spills(&self) -> u64 {
         let spills = self.resources.and_then(|resources| resources.spills);
         spills.map_or(0, |spills| spills.weight())
@@ -307,7 +307,7 @@ impl<'a> Workshop<'a> {
             .compiler
             .compile(&request)
             .map_err(|error| of_compile_error(&error))?;
-        // If the cache cannot be written, the next run compiles again, and nothing else is lost.
+        // If the artifact cannot be stored, the next run only has to compile it again.
         let _ = self.artifacts.put(key, &artifact);
         Ok((artifact, true))
     }

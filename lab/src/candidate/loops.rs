@@ -8,9 +8,9 @@ const MIN_SHARE: f64 = 0.5;
 /// A loop, as the range of its instruction indices.
 pub(super) type Loop = RangeInclusive<usize>;
 
-/// All loops that these branches form. Each branch is a pair of its own index and the index of its target, and the
+/// Returns all loops that these branches form. A branch is a pair: its own index and the index of its target. The
 /// branches must be sorted by their own index. Several backward branches to one instruction form one loop. A branch to
-/// itself does not count as a loop, because NVIDIA's compiler puts one behind the end of each kernel.
+/// itself does not count as a loop, because NVIDIA's compiler puts such a branch behind the end of each kernel.
 pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec<Loop> {
     let mut loops: Vec<Loop> = Vec::new();
     for (last, first) in branches.filter(|(from, to)| to < from) {
@@ -22,8 +22,9 @@ pub(super) fn of_branches(branches: impl Iterator<Item = (usize, usize)>) -> Vec
     loops
 }
 
-/// The hot loop; `None` if there is no loop. The search starts with the heaviest loop, and descends into the heaviest
-/// inner loop as long as that loop has at least `MIN_SHARE` of the weight of the loop around it.
+/// Returns the hot loop; `None` if there is no loop. The search starts with the heaviest loop. It descends into the
+/// heaviest loop inside the current loop, as long as that inner loop has at least `MIN_SHARE` of the current loop's
+/// weight.
 pub(super) fn hottest(loops: &[Loop], weight: impl Fn(&Loop) -> u64) -> Option<&Loop> {
     // An outer loop weighs at least as much as the loops inside it, so the heaviest loop is an outermost one.
     let mut hot = loops.iter().max_by_key(|range| weight(range))?;

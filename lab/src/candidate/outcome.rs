@@ -10,8 +10,8 @@ use kiln_cache::Outcome;
 use kiln_cache::record::{all_lines, one_line};
 use kiln_spec::Hash;
 
-use crate::atomic_file::without_path;
 use crate::worker::WorkerError;
+use kiln_project::atomic_file::without_path;
 
 /// Messages of compilers and shells when a disk is full.
 const NO_SPACE: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
@@ -23,7 +23,7 @@ pub fn of_compile_error(error: &CompileError) -> Outcome {
         CompileError::TimedOut { deadline, .. } => Outcome::CompileTimedOut {
             limit_ns: u64::try_from(deadline.as_nanos()).unwrap_or(u64::MAX),
         },
-        // A full disk is not the source's fault.
+        // The source is not to blame for a full disk.
         CompileError::Failed { log, .. } if is_disk_full(log) => Outcome::DiskFull {
             text: all_lines(&text),
         },
@@ -74,7 +74,7 @@ pub fn of_worker_error(error: &WorkerError) -> Outcome {
     }
 }
 
-/// The outcome of a candidate for which one of Kiln's own files could not be read or written.
+/// The outcome of a candidate if one of Kiln's own files could not be read or written.
 pub fn of_io_error(path: &Path, error: &io::Error) -> Outcome {
     let text = format!("{}: {}", path.display(), without_path(error));
     match error.kind() {

@@ -102,6 +102,13 @@ impl Given {
                         name: plain.name.clone(),
                     });
                 }
+                ArgSpec::Typed(typed) => {
+                    args.push(Argument::Scalar {
+                        name: typed.name.clone(),
+                        value: number(typed.value),
+                    });
+                    continue;
+                }
                 // Peers have no configs, so arguments that are computed from a config are skipped.
                 ArgSpec::Scalar(_) if arg.computed().is_some() => continue,
                 ArgSpec::Scalar(scalar) => {

@@ -65,10 +65,10 @@ impl PeerClock {
         }
     }
 
-    /// The clock tick in nanoseconds. Samples of both arms last at least 100 ticks. On a GPU, a peer queues one call
-    /// after another, and the two processes alternate on the device, so each sample has some overhead at its beginning
-    /// and end. The tick is therefore at least 200 µs. Samples then last at least 20 ms, and the overhead is at most a
-    /// thousandth of that.
+    /// The clock tick in nanoseconds. Samples of both arms last at least 100 ticks. On a GPU, each sample has some
+    /// overhead at its beginning and end, because a peer queues one call after another and the two processes alternate
+    /// on the device. The tick is therefore at least 200 µs, so that samples last at least 20 ms and the overhead is at
+    /// most a thousandth of a sample.
     pub fn tick_ns(self, timer_tick_ns: u64) -> u64 {
         match self {
             PeerClock::Events => timer_tick_ns.max(200_000),
@@ -78,8 +78,8 @@ impl PeerClock {
 
     fn span_ns(self, timed: TimedCalls, threads: u32) -> Result<u64, PeerError> {
         match self {
-            // The kernel's time is the time of its busiest thread. The times of the peer's individual threads are not
-            // known. Their mean, which is used instead, is at most the time of the peer's busiest thread.
+            // The kernel's time is the time of its busiest thread. A peer reports only the total of its threads, so
+            // their mean is used. The mean is at most the time of the peer's busiest thread.
             PeerClock::CpuTime => Ok(timed.cpu_ns / u64::from(threads.max(1))),
             PeerClock::Wall => Ok(timed.wall_ns),
             PeerClock::Events => timed.device_ns.ok_or_else(|| {
@@ -166,7 +166,8 @@ impl PeerSide<'_> {
             spent += Duration::from_nanos(probe.span_ns);
             calls += 1;
         }
-        // The first process determines the calls per sample, and all later processes use the same number.
+        // This loop runs only in the first process. All later processes use the number of calls per sample that it
+        // determines.
         while self.pace.calls == 0 {
             let short = || {
                 Fault::of(

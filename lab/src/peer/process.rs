@@ -124,7 +124,7 @@ impl PeerProcess {
                 Ok((opened, threads.max(1)))
             }
             Answer::Opened { threads, .. } => Err(PeerError::Said(format!(
-                "it says that it uses {threads} threads; there are {} cores",
+                "it says that it uses {threads} threads, but there are only {} cores",
                 cores()
             ))),
             Answer::Unsupported { unsupported } => Err(PeerError::Unsupported(unsupported)),
@@ -144,8 +144,9 @@ impl PeerProcess {
         }
     }
 
-    /// Times `calls` calls. Returns an error if the reported times contradict the time that passed in this process. For
-    /// example, they may have another unit, or exceed the CPU time that all cores together could have spent.
+    /// Times `calls` calls. Returns an error if the reported times contradict the time that passed in this process, for
+    /// example because they have the wrong unit, or because they exceed the CPU time that all cores together could have
+    /// spent.
     pub(super) fn time(&mut self, calls: u32, deadline: Duration) -> Result<TimedCalls, PeerError> {
         let asked = Instant::now();
         let answer = self.ask(&Asked::Time(calls), deadline)?;
@@ -163,12 +164,12 @@ impl PeerProcess {
             .saturating_mul(cores());
         if ns > waited_ns || cpu_ns > most_cpu_ns {
             return Err(PeerError::Said(format!(
-                "it says that {calls} calls took {ns} ns and {cpu_ns} ns of CPU time; {waited_ns} ns went by"
+                "it says that {calls} calls took {ns} ns and {cpu_ns} ns of CPU time, but only {waited_ns} ns went by"
             )));
         }
         if device_ns.is_some_and(|device_ns| device_ns > waited_ns) {
             return Err(PeerError::Said(format!(
-                "it says that {calls} calls took {} ns on the device; {waited_ns} ns went by",
+                "it says that {calls} calls took {} ns on the device, but only {waited_ns} ns went by",
                 device_ns.unwrap_or_default()
             )));
         }
@@ -181,7 +182,7 @@ impl PeerProcess {
 
     fn ask(&mut self, asked: &Asked<'_>, deadline: Duration) -> Result<Answer, PeerError> {
         let line = serde_json::to_string(asked).map_err(|error| PeerError::Said(error.to_string()));
-        // A failed write is ignored, because a peer that died also gives no answer, and that is reported.
+        // A failed write is ignored. If the peer died, it gives no answer either, and the missing answer is reported.
         let _ = writeln!(self.input, "{}", line?).and_then(|()| self.input.flush());
         self.answer(deadline)
     }

@@ -39,7 +39,8 @@ pub enum WorkerError {
         how: String,
         /// The signal that ended the worker, if a signal did.
         signal: Option<i32>,
-        /// The most informative line that the worker wrote to standard error: an error summary, or else the last line.
+        /// The most informative line that the worker wrote to standard error: an error summary if there is one,
+        /// otherwise the last line.
         stderr: String,
     },
     /// The worker could not be started, or gave an unexpected reply.
@@ -73,7 +74,7 @@ impl WorkerLimits {
     /// # Errors
     /// If the path of the running program cannot be found.
     pub fn current() -> std::io::Result<WorkerLimits> {
-        // The link leads to the running program itself, even if a build has since replaced the file.
+        // This link opens the program that is running, even if a build has since replaced its file.
         let link = std::path::PathBuf::from("/proc/self/exe");
         let program = if link.exists() {
             link
@@ -82,7 +83,7 @@ impl WorkerLimits {
         };
         Ok(WorkerLimits {
             command: vec![program.into(), "worker".into()],
-            // A GPU's driver may hold a killed process until its kernel ends or the watchdog resets the device.
+            // A GPU's driver may keep a killed process until its kernel ends or the watchdog resets the device.
             reap: Duration::from_secs(30),
         })
     }
@@ -126,7 +127,7 @@ pub struct Worker {
     input: Option<ChildStdin>,
     replies: Receiver<std::io::Result<Option<Reply>>>,
     stderr: Arc<Mutex<String>>,
-    /// The index of the arm that the worker last announced before a launch; -1 if it announced none.
+    /// The index of the arm that the worker last announced that it would launch; -1 if it announced none.
     launching: Arc<AtomicI64>,
     reap: Duration,
     ended: bool,
@@ -194,7 +195,7 @@ impl Worker {
         }
     }
 
-    /// The index of the arm that the worker last announced before a launch. If the worker is lost, this arm is
+    /// The index of the arm that the worker last announced that it would launch. If the worker is lost, this arm is
     /// considered the cause.
     pub fn launching(&self) -> Option<usize> {
         usize::try_from(self.launching.load(Ordering::Acquire)).ok()
@@ -255,7 +256,7 @@ impl Worker {
         self.signal_group();
         let signal = status.and_then(|status| status.signal());
         let how = status.map_or_else(|| "its status is unknown".to_owned(), describe);
-        // The reader thread ends when the pipe closes, so a moment is enough to get the last line.
+        // The reader thread ends when the pipe closes, so a short wait is enough to get the last line.
         thread::sleep(Duration::from_millis(2));
         let stderr = self
             .stderr

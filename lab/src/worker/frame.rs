@@ -48,8 +48,8 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> io::Result<Option<T>> 
     Ok(Some(serde_json::from_slice(&body)?))
 }
 
-/// The checksum of a message. It prevents text that a kernel writes to the worker's standard output from being read as
-/// a message.
+/// The checksum of a message. It detects text that a kernel writes to the pipe, which would otherwise be read as a
+/// message.
 fn checksum(body: &[u8]) -> [u8; 4] {
     let mut sum = [0; 4];
     sum.copy_from_slice(&blake3::hash(body).as_bytes()[..4]);

@@ -12,7 +12,7 @@ mod patience;
 pub mod protocol;
 pub mod server;
 
-pub use bench::{linked_in, reference_of};
+pub use bench::{check_inputs, reference_of};
 pub use client::{SERIALIZING, Worker, WorkerError, WorkerLimits};
 pub use compile::ProcessCompiler;
 pub use protocol::{ArmJob, OpenJob, Reply, Request, Verified, VerifyJob};

@@ -53,7 +53,7 @@ impl Patience {
         self.receive_by(|slice| replies.recv_timeout(slice), Instant::now)
     }
 
-    /// Like [`Self::receive`], with a function that waits for a reply, and with a clock.
+    /// Like [`Self::receive`], but `wait` waits for a reply and `now` reads the clock.
     fn receive_by<T>(
         &self,
         mut wait: impl FnMut(Duration) -> Result<T, RecvTimeoutError>,
@@ -93,8 +93,9 @@ fn left(deadline: Duration, waited: Duration, counted: Duration) -> Option<Durat
     (left >= MIN_WAIT).then_some(left)
 }
 
-/// How long a thread of the process was ready to run but had no processor: the maximum over all threads, because the
-/// threads of a launch wait in parallel. Zero if the system does not report it.
+/// Returns for how long a thread of the process was ready to run but had no processor. The result is the maximum over
+/// all threads, because the threads of a launch wait in parallel. It is zero if the system does not report the waiting
+/// time.
 fn waited_for_a_processor(pid: u32) -> Duration {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
         return Duration::ZERO;
@@ -183,7 +184,8 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn processes_that_outnumber_the_processors_wait_for_one() {
-        // Some systems do not keep these statistics, and a deadline is never extended there.
+        // Some systems do not keep these statistics. On them, a deadline is never extended, so there is nothing to
+        // test.
         let own = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
         if own.split_whitespace().next().is_none_or(|ran| ran == "0") {
             assert_eq!(waited_for_a_processor(std::process::id()), Duration::ZERO);

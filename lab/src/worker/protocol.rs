@@ -100,7 +100,7 @@ pub struct OpenJob {
     /// sample.
     pub timed: bool,
     /// The resolution of the device's clock in nanoseconds, as the parent determined it. The worker does not determine
-    /// it again: with another value, its samples could be too short by the parent's standard.
+    /// the resolution itself, because with another value, its samples could be too short for the parent.
     pub timer_tick_ns: u64,
     /// Limits that the worker sets for its own process.
     pub limits: ProcessLimits,

@@ -52,9 +52,8 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
 /// killed.
 fn die_with_parent() -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
-    // If the parent died before the call, the signal never arrives, so the parent must be checked. If the parent has
-    // process ID 1, this does not prove that the original parent died, because in a container, `tune` itself can be
-    // process 1.
+    // If the parent died before the call, the signal never arrives, so the parent must be checked. A parent with
+    // process ID 1 does not prove that the original parent died, because `tune` itself can be process 1 in a container.
     if !parent_lives(std::env::var(PARENT).ok().as_deref(), getppid()) {
         return Err(io::Error::other("the parent process is gone"));
     }
@@ -68,8 +67,8 @@ fn die_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the process ID in `stated` is still the ID of the parent. `stated` is `None` for a worker that a person
-/// started; then the result is `true`.
+/// Whether the process ID in `stated` is still the ID of the parent. If `stated` is `None`, a person started the
+/// worker, and the result is `true`.
 fn parent_lives(stated: Option<&str>, parent: Option<Pid>) -> bool {
     let stated = stated.and_then(|text| text.parse::<i32>().ok());
     stated.is_none_or(|stated| parent.is_some_and(|parent| parent.as_raw_nonzero().get() == stated))
@@ -120,7 +119,7 @@ impl Server {
         let failed = |text: String| (None, internal(text));
         if job.protocol != PROTOCOL {
             return Err(failed(format!(
-                "protocol {} was asked for, this worker speaks {PROTOCOL}",
+                "protocol {} was requested, but this worker speaks protocol {PROTOCOL}",
                 job.protocol
             )));
         }

@@ -40,6 +40,12 @@ fn one_call(kernel: &CheckedKernel, path: &syn::Path, call: &Ident) -> TokenStre
                 takes.push(quote!(let #data = #call.scalar::<#ty>(#number);));
                 passes.push(quote!(#data));
             }
+            ArgKind::Typed(ty) => {
+                let ty = elem_tokens(ty);
+                types.push(quote!(#ty));
+                takes.push(quote!(let #data = #call.element::<#ty>(#number);));
+                passes.push(quote!(#data));
+            }
             ArgKind::Plain => {
                 types.push(plain_type(arg));
                 takes.push(plain::from_call(arg, &data, call, number));

@@ -108,6 +108,7 @@ fn param_type(arg: &ArgDecl) -> TokenStream {
             quote!(#ty)
         }
         ArgKind::Plain => plain_type(arg),
+        ArgKind::Typed(ty) => elem_tokens(ty),
         ArgKind::Slice { mutable, elem } => {
             let elem = elem_tokens(elem);
             if *mutable {
@@ -241,6 +242,10 @@ fn arguments(function: &KernelFn, raw: &Ident) -> Vec<TokenStream> {
         ArgKind::Scalar(_) => {
             let ident = &arg.ident;
             quote!(#arg_path::scalar(&#ident))
+        }
+        ArgKind::Typed(_) => {
+            let ident = &arg.ident;
+            quote!(#arg_path::element(&#ident))
         }
         ArgKind::Plain => {
             let (ident, aligned) = (&arg.ident, private("Aligned"));

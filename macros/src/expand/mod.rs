@@ -15,7 +15,7 @@ mod warning;
 
 use kiln_spec::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use kiln_spec::parse::{KernelFn, ParsedKernel};
-use kiln_spec::source::SourceScan;
+use kiln_spec::source::reduce;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -90,11 +90,11 @@ fn load(parsed: &ParsedKernel, site: &DeclarationSite) -> Result<Loaded, Diagnos
         Some(source) => source.span,
         None => parsed.function.ident.span().into(),
     };
-    let source = site
+    let Loaded { text, paths } = site
         .load_source(&parsed.spec.source)
         .map_err(|error| one(span, &error))?;
-    let scan = SourceScan::new(&source.text).map_err(|error| one(span, &error))?;
-    kiln_spec::check::check_source(parsed, &scan).into_result(source)
+    let (text, scan) = reduce(text, &parsed.spec.entries()).map_err(|error| one(span, &error))?;
+    kiln_spec::check::check_source(parsed, &scan).into_result(Loaded { text, paths })
 }
 
 /// The diagnostics for a single mistake. The text of the error may end with a `help:` line.

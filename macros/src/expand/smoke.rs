@@ -35,6 +35,11 @@ fn one_call(kernel: &CheckedKernel, call: &Ident) -> TokenStream {
                 takes.push(quote!(let #data = #call.scalar::<#ty>(#number);));
                 passes.push(quote!(#data));
             }
+            ArgKind::Typed(ty) => {
+                let ty = elem_tokens(ty);
+                takes.push(quote!(let #data = #call.element::<#ty>(#number);));
+                passes.push(quote!(#data));
+            }
             ArgKind::Plain => {
                 let take = plain::from_call(arg, &data, call, number);
                 takes.push(take);

@@ -437,7 +437,7 @@ fn a_stale_row_is_left_out_with_a_warning_that_names_what_changed() {
     let expansion = package.expand();
     assert_has(&expansion, "rows: &[],");
     assert_has(&expansion, "2 baked rows of `scale` are stale and not used");
-    assert_has(&expansion, "was baked with another hash of the source");
+    assert_has(&expansion, ": the hash of the source was ");
     assert_has(
         &expansion,
         "help: run `tune run -k scale` on a machine that has this GPU",
@@ -457,7 +457,7 @@ fn only_the_rows_that_are_stale_are_left_out() {
     assert_has(&expansion, &fresh.symbol);
     assert_lacks(&expansion, &stale.symbol);
     assert_has(&expansion, "1 baked row of `scale` is stale");
-    assert_has(&expansion, "was baked with another hash of the prelude");
+    assert_has(&expansion, ": the hash of the prelude was ");
 }
 
 #[test]
@@ -537,7 +537,7 @@ fn an_image_is_embedded_only_if_it_is_the_one_that_was_baked() {
     row.image.as_mut().unwrap().target = "sm_86".into();
     package.bake(&[row]);
     let says =
-        format!("the image {file} is for sm_86, which is not what images for `{L4}` are for");
+        format!("the image {file} is for sm_86, which is not the target of images for `{L4}`");
     assert_has(&package.expand(), &says);
 }
 
@@ -625,4 +625,20 @@ fn every_fresh_row_is_baked_and_the_smoke_test_is_a_test() {
         &expansion,
         "#[cfg(test)] mod kiln_smoke_scale { #[test] fn every_baked_row_launches_as_intended()",
     );
+}
+
+#[test]
+fn the_advice_for_a_kernel_in_an_example_names_no_command_that_does_not_find_it() {
+    let mut package = Package::new();
+    let folder = package.folder.path();
+    fs::rename(folder.join("src"), folder.join("examples")).unwrap();
+    let file = folder.join("examples/lib.rs");
+    package.site = DeclarationSite::new(Some(&file), Path::new("/nowhere"), "example".into());
+    let expansion = package.expand();
+    assert_has(&expansion, "kernel `scale` is not baked");
+    assert_has(
+        &expansion,
+        "`tune` does not look for kernels in `examples/`",
+    );
+    assert_lacks(&expansion, "tune run");
 }

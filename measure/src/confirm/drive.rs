@@ -12,7 +12,7 @@ use crate::span::Resolution;
 /// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// The test is given up after this number of failed processes if no side is known to be the cause.
+/// The test is given up after this many failed processes whose failure cannot be attributed to a side.
 const MAX_LOST: u32 = 3;
 
 /// Tests a claim on new data. Opens processes on `lab` until the claim is decided or the time limit is reached.

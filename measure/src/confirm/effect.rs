@@ -43,8 +43,8 @@ pub(super) fn effect_of(claim: Claim, record: &ProcessRecord) -> Effect {
     effect
 }
 
-/// The mean of `measure` over the challenger's samples minus its mean over the defender's samples. `measure` returns a
-/// logarithm.
+/// The mean of `measure` over the challenger's samples minus its mean over the defender's samples. `measure` returns
+/// the logarithm of the measured quantity.
 fn block_effect(
     claim: Claim,
     plan: &[ArmId],

@@ -3,8 +3,8 @@
 //! If the side that is loaded last is always 2 % faster, every pair of processes shows this, because its two processes
 //! have reversed orders. Half the difference between the effects of the two processes is the effect of the order. The
 //! pairs so far give an estimate of this effect, which is subtracted from the processes of the next pair. The test
-//! remains valid. A correction that is fixed before a pair adds to one of its processes what it subtracts from the
-//! other, so for equal sides the two chances of a win still add up to at most 1.
+//! remains valid: because the correction is fixed before a pair begins, it adds to one process of the pair what it
+//! subtracts from the other, so for equal sides the two chances of a win still add up to at most 1.
 //!
 //! Without the correction, a true gain of 3 % is proven in one test of five if the order effect is 2 %. With it, such a
 //! gain is proven nearly always.

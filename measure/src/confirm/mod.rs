@@ -8,10 +8,10 @@
 //! more than delta ([`ConfirmSettings::delta`], normally 1 %), and a far win if it shows more than 10 %.
 //! [`Wealth`](super::wealth::Wealth) combines the wins.
 //!
-//! The unit of replication is the process, not the launch. The reason is that the placement of code and buffers changes
-//! the time of a kernel by up to a percent for the lifetime of its process, and more launches do not average this out.
-//! Slow kernels and large effects therefore get fewer blocks per process, but a proof always needs at least six
-//! processes.
+//! The unit of replication is the process, not the launch, because the placement of code and buffers changes the time
+//! of a kernel by up to a percent for the lifetime of its process. More launches in the same process do not average
+//! this out. Slow kernels and large effects therefore get fewer blocks per process, but a proof always needs at least
+//! six processes.
 
 mod drive;
 mod effect;

@@ -16,8 +16,8 @@ use crate::wealth::{FAR, Found, Standing, Wealth};
 /// If more than one in this number of blocks is discarded, the test is inconclusive.
 const DISCARDED_ONE_IN: usize = 5;
 
-/// Changes the seed for the random choice of the allocation order, so it is independent of the random choices of the
-/// processes.
+/// Changes the seed for the random choice of the allocation order, so that this choice is independent of the random
+/// choices of the processes.
 const ALLOCATION_DRAW: u64 = 0xa110_ca7e;
 
 /// The test of a claim, which runs one process at a time. [`confirm`](super::confirm) runs it on a [`Lab`](crate::Lab).
@@ -114,8 +114,8 @@ impl ClaimTest {
             let bar = -share.ln_1p();
             cleared < bar && in_cycles.is_none_or(|cycles| cycles < bar)
         };
-        // A slow mode in one process looks like an effect of the load order. It is then subtracted from later
-        // processes, and one process of each pair would look much faster than it is. A process is therefore a far win
+        // A slow mode in one process looks like an effect of the load order. Subtracting this effect from later
+        // processes would make one process of each pair look much faster than it is. A process is therefore a far win
         // only if it is one without the correction too.
         let far = FAR.max(self.settings.delta);
         self.wealth.bet(match () {
@@ -204,14 +204,14 @@ impl ClaimTest {
         )
     }
 
-    /// Whether buffers are allocated in the load order or in its reverse. This is chosen at random once per claim, so
-    /// all pairs of the claim show the same effect of the order.
+    /// Whether buffers are allocated in the load order or in its reverse. The choice is random and made once per claim,
+    /// so that the order has the same effect in all pairs of the claim.
     fn allocate_alike(&self) -> bool {
         ChaCha8Rng::seed_from_u64(self.settings.seed ^ ALLOCATION_DRAW).random()
     }
 
     /// Number of blocks of the next process: as many as the effect needs, if the time allows. Both processes of a pair
-    /// run the same number, so they differ only in their orders.
+    /// run the same number of blocks, so that they differ only in their orders.
     fn blocks(&self) -> usize {
         let expected = self.expected.ratio.ln().abs();
         let seen = median(&self.ledger.cleared_pairs()).map_or(expected, f64::abs);
@@ -232,7 +232,7 @@ impl ClaimTest {
 }
 
 /// Number of blocks that a process needs to distinguish an effect (absolute log ratio) from the noise within the
-/// process. It is the maximum near delta, and smaller for effects that every block shows.
+/// process. The number is largest near delta, and smaller for effects that are so large that every block shows them.
 fn blocks_for(effect: f64, most: usize) -> usize {
     let needed = match effect {
         e if e >= 0.5 => 1,

@@ -14,9 +14,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// The claim "the baked config is now slower than the baseline", which detects regressions. It is the usual claim
-    /// with the sides swapped, so [`Decision::Faster`](super::Decision::Faster) means that the baseline is proven
-    /// faster.
+    /// The claim "the baked config is now slower than the baseline", which detects regressions. The sides of the usual
+    /// claim are swapped, so [`Decision::Faster`](super::Decision::Faster) means that the baseline is proven faster.
     pub fn regression(baked: ArmId, baseline: ArmId) -> Self {
         Self {
             defender: baked,

@@ -103,7 +103,8 @@ impl Board {
             .collect()
     }
 
-    /// A slow anchor does not run after its first rounds, because it would use up the time of the other arms.
+    /// Whether a lane is a slow anchor that has run its first rounds. It does not run in later rounds, because it would
+    /// use up the time of the other arms.
     fn is_resting(&self, lane: usize) -> bool {
         lane == ANCHOR
             && lane != self.leader
@@ -145,7 +146,7 @@ impl Board {
     }
 
     /// The number of arms of `order` for the next request, which should take at most `request_ns`. An arm that was
-    /// never timed is requested alone.
+    /// never timed is assumed to take all of this time, so it is requested alone.
     pub(super) fn request_len(&self, order: &[ArmId], request_ns: u64) -> usize {
         let mut sum_ns = 0u64;
         for (count, arm) in order.iter().enumerate() {
@@ -217,9 +218,9 @@ impl Board {
         on_end(&self.entry(lane));
     }
 
-    /// Removes a faulty arm. Returns `false` if the arm is the anchor or unknown. If the arm had led, the arms that
-    /// were dropped are readmitted and compared with the remaining leader, because undefined behaviour can be fast and
-    /// must not decide a race.
+    /// Removes a faulty arm. Returns `false` if the arm is the anchor or unknown. If the faulty arm had led, all
+    /// dropped arms are readmitted and compared with the remaining leader: a faulty arm can be fast only because of
+    /// undefined behaviour, which must not decide a race.
     pub(super) fn eliminate(
         &mut self,
         arm: ArmId,

@@ -11,9 +11,9 @@
 //!
 //! The anchor is never dropped.
 //!
-//! After some rounds the remaining arms move to a fresh process, because a process favours some arms for its whole
-//! lifetime. Every second process loads and allocates in the reverse order of the process before it, so the effect of
-//! the order averages out.
+//! After some rounds the remaining arms move to a fresh process, because each process favours some arms for its whole
+//! lifetime. Every second process loads and allocates in the reverse order of the process before it, so that the effect
+//! of the order averages out.
 
 mod board;
 mod result;
@@ -32,12 +32,12 @@ use rand::Rng;
 /// Largest sum of predicted sample spans per request, in nanoseconds. The time limit is checked between requests.
 const REQUEST_NS: u64 = 500_000_000;
 
-/// The race fails after this number of consecutive failed processes if no arm is known to be the cause.
+/// The race fails after this many consecutive failed processes whose failure cannot be attributed to an arm.
 const MAX_LOST: u32 = 3;
 
 /// Races the contenders of `card` against its incumbent and its anchor. `on_end` receives each arm when its fate is
-/// decided. If the arm that eliminated another one turns out to be faulty, `on_end` later receives the eliminated arm
-/// again.
+/// decided. If an arm was dropped because of a leader that later turns out to be faulty, it is readmitted, and `on_end`
+/// receives it again.
 ///
 /// # Errors
 /// The anchor failed, the device was lost, a disk is full, or several processes failed without a known cause. If

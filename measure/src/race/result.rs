@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// The arms of a race.
 #[derive(Clone, Copy, Debug)]
 pub struct RaceCard<'a> {
-    /// The arm to which costs are relative: the baseline, or another arm in place of a baseline that is much slower
-    /// than all other arms. It is never dropped.
+    /// The arm to which costs are relative. It is the baseline, or another arm if the baseline is much slower than all
+    /// other arms. The anchor is never dropped.
     pub anchor: ArmId,
     /// The best arm so far; the anchor in the first race.
     pub incumbent: ArmId,
@@ -25,11 +25,11 @@ pub struct RaceSettings {
     pub most_rounds: u32,
     /// Number of rounds in one process. After them, the remaining arms move to a fresh process.
     pub rounds_per_process: u32,
-    /// An arm is dropped after two rounds or more if all its ratios are above this.
+    /// An arm is dropped after two rounds or more if all its ratios are above this value.
     pub hopeless: f64,
-    /// An arm is dropped after three rounds or more if all its ratios are above this.
+    /// An arm is dropped after three rounds or more if all its ratios are above this value.
     pub far: f64,
-    /// An arm is dropped after eight rounds or more if its last eight ratios are all above this.
+    /// An arm is dropped after eight rounds or more if its last eight ratios are all above this value.
     pub near: f64,
     /// An anchor whose ratio is above this is slow.
     pub slow_anchor: f64,

@@ -157,7 +157,7 @@ fn a_lost_device_ends_the_race_although_an_arm_is_named() {
     assert_eq!(lab.processes(), 1);
 }
 
-/// A lab that fails to open a process `deaths` times, without an arm as the cause.
+/// A lab that fails to open a process `deaths` times, without attributing the failures to an arm.
 struct Dying {
     lab: SimulatedLab,
     deaths: u32,
@@ -198,8 +198,9 @@ fn a_sample_below_the_resolution_is_refused_and_blamed_on_its_arm() {
     let mut lab = quiet(&[1_000_000, 49_999]);
     let result = run(&mut lab, 2, &RaceSettings::new(TICK)).unwrap();
     let cause = Outcome::Internal {
-        message: "a sample spans 49999 ns, and 50000 ns is the least that the clock resolves"
-            .into(),
+        message:
+            "a sample spans 49999 ns, but the shortest span that the clock resolves is 50000 ns"
+                .into(),
     };
     assert_eq!(fate(&result, 1), Fate::Faulted(Fault::of(ArmId(1), cause)));
 }

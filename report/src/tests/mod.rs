@@ -33,8 +33,8 @@ fn sound(figures: &RunFigures) -> Html {
     checked(&page(figures))
 }
 
-/// Parses a page, and checks what holds for every page: it is well formed, it refers to no other file, and it has no
-/// script but its own.
+/// Parses a page, and checks the properties that every page must have: it is well formed, refers to no other file, and
+/// has no script except its own.
 fn checked(text: &str) -> Html {
     let html = Html::parse_document(text);
     assert_eq!(html.errors, Vec::<std::borrow::Cow<'static, str>>::new());
@@ -403,7 +403,7 @@ fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
     };
     let empty = find(RunSelector::default()).unwrap_err();
     assert!(
-        empty.contains("holds no run") && empty.contains("help: run `tune run`"),
+        empty.contains("contains no runs") && empty.contains("help: run `tune run`"),
         "{empty}"
     );
     sample.run("gemm", &trials(3), None);
@@ -425,7 +425,7 @@ fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
                 run: Some(9),
                 ..RunSelector::default()
             },
-            "there is no run 9; the cache holds runs 1 to 2",
+            "there is no run 9; the cache contains runs 1 to 2",
         ),
         (of("conv"), "with a task of the kernel conv"),
         (device("cuda:0"), "on the device `cuda:0`"),
@@ -434,7 +434,7 @@ fn the_run_that_is_meant_is_found_or_said_to_be_missing() {
                 run: Some(2),
                 ..of("gemm")
             },
-            "run 2 is not one with a task of the kernel gemm",
+            "run 2 is not a run with a task of the kernel gemm",
         ),
     ] {
         let said = find(wanted).unwrap_err();

@@ -96,7 +96,7 @@ pub(crate) enum FileFault {
     #[error("it is not a shared library")]
     NotShared,
     /// The library is for another processor.
-    #[error("it is for another processor (ELF machine {found}, this is {MACHINE})")]
+    #[error("it is for another processor (its ELF machine is {found}, but {MACHINE} is needed)")]
     Processor {
         /// The ELF machine number in the file.
         found: u16,

@@ -59,7 +59,7 @@ impl fmt::Display for WorstElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{}[{}] is {}, it should be {}: error {:.3e}, bound {:.3e}",
+            "{}[{}] is {}, but should be {}: error {:.3e}, bound {:.3e}",
             self.output,
             self.index,
             number(self.got),
@@ -212,7 +212,7 @@ mod tests {
         };
         assert_eq!(
             error.to_string(),
-            "c[3] is 65793, it should be 2.5e-1: error 6.579e4, bound 0.000e0"
+            "c[3] is 65793, but should be 2.5e-1: error 6.579e4, bound 0.000e0"
         );
     }
 

@@ -117,8 +117,8 @@ impl ArtifactCache {
         Some(artifact)
     }
 
-    /// Stores an artifact, then evicts the least recently used artifacts until the cache is within its maximum size.
-    /// Does nothing if the compiler's artifacts must not be cached.
+    /// Stores an artifact. If the cache may then exceed its maximum size, evicts the least recently used artifacts
+    /// until it does not. Does nothing if the compiler's artifacts must not be cached.
     ///
     /// # Errors
     /// If the folder or the file cannot be written, or if other users can write to the folder.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use kiln_spec::source::is_for_hosts;
+
 /// Prefixes of the names of headers that only NVIDIA's own compilers provide.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
@@ -13,13 +15,29 @@ const NVIDIA_ALONE: &[&str] = &[
     "cuComplex",
 ];
 
-/// The first error of a log. If the error is a missing header, advice about that header follows.
+/// Advice about a name of the standard library that the compiler does not know.
+const HOST_HEADERS: &str = "Kiln leaves out the source's headers for host code, such as `<string>` and `<vector>`; \
+    docs/device-prelude.md lists the headers that kernels can use";
+
+/// The first error of a log. If the error is a missing header, or a name that only a left out header declares, advice
+/// follows.
 pub(crate) fn summary(log: &str) -> String {
     let first = first_error(log);
     match missing_header(&first) {
         Some(header) => format!("{first}\nhelp: {}", about(header)),
+        None if misses_name_of_std(&first) => format!("{first}\nhelp: {HOST_HEADERS}"),
         None => first.into_owned(),
     }
+}
+
+/// Whether an error message of g++, clang or NVRTC says that the namespace `std` does not have a name.
+fn misses_name_of_std(line: &str) -> bool {
+    let forms = [
+        "in namespace 'std'",
+        "is not a member of 'std'",
+        "namespace \"std\" has no",
+    ];
+    forms.iter().any(|form| line.contains(form))
 }
 
 /// The first line of a log that contains `error`, or else the first line of the log.
@@ -65,14 +83,21 @@ fn missing_header(line: &str) -> Option<&str> {
 }
 
 fn about(header: &str) -> String {
+    if is_for_hosts(header) {
+        return format!(
+            "`<{header}>` is a header for host code, and Kiln could not leave it out: put it and the host code that \
+             needs it under `#ifndef KILN`"
+        );
+    }
     if NVIDIA_ALONE.iter().any(|start| header.starts_with(start)) {
         return format!(
-            "`<{header}>` is NVIDIA's, and Kiln has nothing in its place for this target: add `only(cuda)` to the kernel's \
-             spec, or include it under `#if KILN_CUDA` (docs/device-prelude.md lists the headers that Kiln has)"
+            "`<{header}>` is an NVIDIA header, and Kiln has no replacement for it on this target: add `only(cuda)` \
+             to the kernel's spec, or include it under `#if KILN_CUDA` (docs/device-prelude.md lists the headers \
+             that Kiln has)"
         );
     }
     format!(
-        "a header of the package is included as `\"{header}\"`; others must be there for every target \
+        "include a header of the package as `\"{header}\"`; other headers must exist for every target \
          (docs/device-prelude.md lists them)"
     )
 }
@@ -107,11 +132,26 @@ mod tests {
             let told = summary(log);
             assert!(told.starts_with("src/k.cu"), "{told}");
             assert!(
-                told.contains("\nhelp: `<cuda/barrier>` is NVIDIA's"),
+                told.contains("\nhelp: `<cuda/barrier>` is an NVIDIA header"),
                 "{told}"
             );
             assert!(told.contains("`only(cuda)`"), "{told}");
         }
         assert_eq!(summary("k.cu:1: error: no\n"), "k.cu:1: error: no");
+        let told = summary("k.cu:2:10: fatal error: 'vector' file not found\n");
+        assert!(told.contains("under `#ifndef KILN`"), "{told}");
+    }
+
+    #[test]
+    fn a_name_of_a_header_for_host_code_is_told_with_the_reason() {
+        for log in [
+            "k.cu:3:10: error: 'vector' is not a member of 'std'\n",
+            "k.cu:3:10: error: 'vector' in namespace 'std' does not name a template type\n",
+            "k.cu:3:10: error: no template named 'vector' in namespace 'std'\n",
+            "k.cu(3): error: namespace \"std\" has no member \"vector\"\n",
+        ] {
+            let told = summary(log);
+            assert!(told.contains("\nhelp: Kiln leaves out"), "{told}");
+        }
     }
 }

@@ -25,7 +25,7 @@ use kiln_spec::{Backend, Hash};
 pub use crate::compiler::error::{CompileError, is_of_a_crash};
 pub use crate::compiler::in_workspace::in_workspace;
 
-use crate::compiler::include_folder::IncludeFolder;
+use crate::compiler::include_folder::{Headers, IncludeFolder};
 use crate::compiler::recipe::Recipe;
 
 /// A compiler for one target.
@@ -140,10 +140,13 @@ impl CompileRequest {
         self.recipe.as_ref()?.flags.as_deref()
     }
 
-    /// The folder of the headers that replace the compiler's own; `None` if the compiler uses its own.
-    pub(crate) fn include_folder(&self) -> Result<Option<IncludeFolder>, CompileError> {
-        let recipe = self.recipe.as_ref();
-        recipe.map(|recipe| recipe.include_folder()).transpose()
+    /// The folder of the compiler's own headers, or of the headers that replace them. Missing files are written again,
+    /// because the folder can be deleted while a program runs.
+    pub(crate) fn include_folder(&self, own: Headers<'_>) -> Result<IncludeFolder, CompileError> {
+        match &self.recipe {
+            Some(recipe) => recipe.include_folder(),
+            None => IncludeFolder::open(own),
+        }
     }
 
     /// Changes the kind of build.

@@ -232,11 +232,12 @@ impl<'a, T> Part<'a, T> {
     fn new(buffer: &'a Buffer<T>, range: impl RangeBounds<usize>) -> Part<'a, T> {
         let start = match range.start_bound() {
             Bound::Included(&start) => start,
-            Bound::Excluded(&start) => start + 1,
+            Bound::Excluded(&start) => start.saturating_add(1),
             Bound::Unbounded => 0,
         };
         let end = match range.end_bound() {
-            Bound::Included(&end) => end + 1,
+            // The buffer has fewer elements than `usize::MAX`, so the assertion below fails for this end.
+            Bound::Included(&end) => end.saturating_add(1),
             Bound::Excluded(&end) => end,
             Bound::Unbounded => buffer.len,
         };

@@ -57,7 +57,13 @@ pub fn fill(
     seed: u64,
 ) -> Result<Vec<u8>, FillError> {
     let random = RandomWords::new(seed, &slice.name);
-    for_elem_type!(ty, T => Ok(match &slice.fill {
+    let by_type = Fill::default_of(ty);
+    let declared = match &slice.fill {
+        Fill::ByType => &by_type,
+        declared => declared,
+    };
+    for_elem_type!(ty, T => Ok(match declared {
+        Fill::ByType => unreachable!("the default for a type should be another fill"),
         Fill::Constant(value) => {
             let value = T::from_f64(*value);
             made(len, |_| move |_| value)
@@ -360,6 +366,14 @@ mod tests {
     fn iota_and_constant_are_what_they_say() {
         assert_eq!(values::<i32>(Fill::Iota, 4, 0), [0, 1, 2, 3]);
         assert_eq!(values::<f32>(Fill::Constant(2.5), 2, 0), [2.5, 2.5]);
+    }
+
+    #[test]
+    fn the_default_depends_on_the_element_type_of_the_launch() {
+        let floats = values::<f32>(Fill::ByType, 1000, 3);
+        assert!(floats.iter().any(|x| *x < 0.0) && floats.iter().all(|x| x.abs() <= 1.0));
+        let integers = values::<i32>(Fill::ByType, 1000, 3);
+        assert!(integers.iter().all(|x| (0..16).contains(x)));
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) fn make(
     })?;
     let made_by_hand = |arg: &ArgSpec| match arg {
         ArgSpec::Slice(slice) => slice.access != Access::Out,
-        ArgSpec::Scalar(_) | ArgSpec::Plain(_) => false,
+        ArgSpec::Scalar(_) | ArgSpec::Plain(_) | ArgSpec::Typed(_) => false,
     };
     let mut call = InputsCall {
         problem: problem.clone(),
@@ -93,6 +93,14 @@ impl InputsCall {
     /// # Panics
     /// If the argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
+        bytemuck::pod_read_unaligned(self.data[argument].bytes())
+    }
+
+    /// The value at an index of an argument whose type is a 16-bit float or a type parameter.
+    ///
+    /// # Panics
+    /// If the argument is not a number of this type.
+    pub fn element<T: Element>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.data[argument].bytes())
     }
 

@@ -231,6 +231,10 @@ pub fn make_data_for(
                 scalar_bytes(&scalar.name, scalar.ty, value).map(ArgData::Scalar)
             }
             ArgSpec::Plain(plain) => plain_bytes(plain, problem).map(ArgData::Scalar),
+            ArgSpec::Typed(typed) => {
+                let ty = spec.type_of(&typed.ty, problem).unwrap_or(ElemType::F32);
+                Ok(ArgData::Scalar(element_bytes(ty, typed.value)))
+            }
             ArgSpec::Slice(slice) => {
                 let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
                 let len = spec.slice_len(&slice.len, config, problem)?;
@@ -280,7 +284,7 @@ pub(crate) fn computed_words(
 ) -> Result<Vec<u64>, PlanError> {
     let computed = spec.args.iter().filter_map(|arg| match arg {
         ArgSpec::Scalar(scalar) => Some((scalar, arg.computed()?)),
-        ArgSpec::Slice(_) | ArgSpec::Plain(_) => None,
+        ArgSpec::Slice(_) | ArgSpec::Plain(_) | ArgSpec::Typed(_) => None,
     });
     let word = |(scalar, expr): (&ScalarArg, _)| {
         let value = spec.computed(scalar, expr, config, problem)?;
@@ -288,6 +292,17 @@ pub(crate) fn computed_words(
         Ok(u64::from_ne_bytes(value.to_ne_bytes()))
     };
     computed.map(word).collect()
+}
+
+/// The bytes of a number of an element type.
+fn element_bytes(ty: ElemType, value: ScalarValue) -> Vec<u8> {
+    for_elem_type!(ty, T => {
+        let number = match value {
+            ScalarValue::Int(x) => T::from_whole(x.into()),
+            ScalarValue::Float(x) => T::from_f64(x),
+        };
+        bytemuck::bytes_of(&number).to_vec()
+    })
 }
 
 fn scalar_bytes(name: &str, ty: ScalarType, value: ScalarValue) -> Result<Vec<u8>, DataError> {
@@ -372,6 +387,14 @@ impl ReferenceCall {
     /// # Panics
     /// If the argument is not a scalar of this type.
     pub fn scalar<T: Scalar>(&self, argument: usize) -> T {
+        bytemuck::pod_read_unaligned(self.inputs[argument].bytes())
+    }
+
+    /// The value at an index of an argument whose type is a 16-bit float or a type parameter.
+    ///
+    /// # Panics
+    /// If the argument is not a number of this type.
+    pub fn element<T: Element>(&self, argument: usize) -> T {
         bytemuck::pod_read_unaligned(self.inputs[argument].bytes())
     }
 

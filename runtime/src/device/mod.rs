@@ -206,6 +206,7 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
     ///
     /// The launches alternate between the sets of arguments, beginning with the first set.
     ///
+    /// # Errors
     /// The errors of [`Self::launch`]; [`DeviceError::LaunchRefused`] if the device has no clock, which is the case for
     /// simulated GPUs.
     fn time(

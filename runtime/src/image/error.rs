@@ -24,7 +24,7 @@ pub enum ImageError {
         wanted: Hash,
     },
     /// The image is for another backend.
-    #[error("the image is for {found}, but the device is of {wanted}\nhelp: {BAKE_AGAIN}")]
+    #[error("the image is for {found}, but the device belongs to {wanted}\nhelp: {BAKE_AGAIN}")]
     Backend {
         /// The backend for which the image was compiled.
         found: Backend,
@@ -74,7 +74,7 @@ pub enum ImageError {
         wanted: String,
     },
     /// This version of Kiln does not know the image's format, or the device does not support it.
-    #[error("the image is of {found}, but {wanted} is needed\nhelp: {help}")]
+    #[error("the image has {found}, but {wanted} is needed\nhelp: {help}")]
     Format {
         /// The format of the image.
         found: String,
@@ -85,7 +85,7 @@ pub enum ImageError {
     },
     /// The driver is older than the CUDA toolkit that built the image.
     #[error(
-        "the image was made by CUDA {toolkit}, but the driver here is of CUDA {driver}\n\
+        "the image was made by CUDA {toolkit}, but the driver here supports only CUDA {driver}\n\
          help: update the driver, or set KILN_NVRTC to NVRTC {driver} and run `tune bake --images`"
     )]
     Driver {

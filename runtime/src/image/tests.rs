@@ -111,7 +111,7 @@ fn a_cubin_of_a_newer_toolkit_than_the_driver_is_refused() {
     assert!(
         refused
             .to_string()
-            .contains("made by CUDA 13, but the driver here is of CUDA 12")
+            .contains("made by CUDA 13, but the driver here supports only CUDA 12")
     );
     // CUDA 12 already used the second layout for Blackwell.
     assert_eq!(cuda(4, 12), Ok(()));
@@ -145,7 +145,7 @@ fn what_the_driver_takes_is_read_from_the_fingerprint() {
     let error = check_bytes(SAMPLES[8].bytes, &wanted("60241133")).unwrap_err();
     let text = error.to_string();
     assert!(
-        text.contains("of code object version 6, but version 4 to 5 is needed"),
+        text.contains("has code object version 6, but version 4 to 5 is needed"),
         "{text}"
     );
     assert_eq!(check_bytes(SAMPLES[7].bytes, &wanted("60241133")), Ok(()));
@@ -280,7 +280,7 @@ fn an_artifact_of_another_backend_is_refused() {
     assert!(
         error
             .to_string()
-            .contains("the image is for hip, but the device is of cuda")
+            .contains("the image is for hip, but the device belongs to cuda")
     );
 }
 

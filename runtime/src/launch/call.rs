@@ -32,7 +32,7 @@ impl<'a> LaunchCall<'a> {
         data: &[ArgData],
     ) -> Result<LaunchCall<'a>, DeviceError> {
         let args = spec.args.iter().zip(data).map(|(arg, data)| match arg {
-            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => {
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) | ArgSpec::Typed(_) => {
                 Ok::<_, DeviceError>(CallArg::Scalar(data.bytes().to_vec()))
             }
             ArgSpec::Slice(slice) => {
@@ -88,6 +88,17 @@ impl<'a> LaunchCall<'a> {
         match &self.args[argument] {
             CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
             CallArg::Slice(_) => panic!("argument {argument} should be a scalar"),
+        }
+    }
+
+    /// The value at an index of an argument whose type is a 16-bit float or a type parameter.
+    ///
+    /// # Panics
+    /// If the argument is not a number of this type.
+    pub fn element<T: Element>(&self, argument: usize) -> T {
+        match &self.args[argument] {
+            CallArg::Scalar(bytes) => bytemuck::pod_read_unaligned(bytes),
+            CallArg::Slice(_) => panic!("argument {argument} should be a number"),
         }
     }
 

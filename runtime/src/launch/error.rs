@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use kiln_spec::{EvalError, PlanError};
+use kiln_spec::{EvalError, Invalid, PlanError};
 use thiserror::Error;
 
 use crate::device::error::DeviceError;
 use crate::prepare::error::PrepareError;
+use crate::selection::Choice;
 
 /// The error of a launch function.
 ///
@@ -72,8 +73,9 @@ pub enum LaunchCause {
     },
     /// A slice does not have the alignment that the config needs.
     #[error(
-        "`{argument}` at address {address:#x} is not aligned to {align_bytes} bytes, \
-         which the config's vector loads need\nhelp: pass a whole buffer, or a view that starts at a multiple"
+        "`{argument}` at address {address:#x} is not aligned to {align_bytes} bytes, which the config's vector loads \
+         need\n\
+         help: pass a whole buffer, or a view that starts at a multiple of {align_bytes} bytes"
     )]
     Alignment {
         /// The name of the argument.
@@ -132,6 +134,30 @@ pub enum LaunchCause {
     /// slice length or a computed argument cannot be evaluated for these sizes.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// No row can be launched for these sizes, and a constraint of the spec excludes the baseline too.
+    #[error(
+        "no config may be launched for {problem}; the baseline: {invalid}\n\
+         help: launch sizes that the constraints allow, or give the kernel a baseline for all sizes (`baseline(entry = \"..\")`)"
+    )]
+    NoValidConfig {
+        /// The sizes of the launch.
+        problem: String,
+        /// Why the baseline may not be launched.
+        invalid: Box<Invalid>,
+    },
+    /// A constraint of the spec excludes the choice that the stream forces.
+    #[error(
+        "{choice} is forced, but it may not be launched for {problem}: {invalid}\n\
+         help: launch on a stream without the forced choice, which selects a valid config"
+    )]
+    InvalidForced {
+        /// The forced choice.
+        choice: Choice,
+        /// The sizes of the launch.
+        problem: String,
+        /// Why the choice may not be launched.
+        invalid: Box<Invalid>,
+    },
     /// The kernel could not be compiled or loaded.
     #[error(transparent)]
     Prepare(#[from] PrepareError),

@@ -8,6 +8,7 @@
 pub(crate) mod announce;
 pub(crate) mod call;
 pub(crate) mod checks;
+mod choose;
 pub(crate) mod error;
 pub(crate) mod memo;
 pub(crate) mod slice_needs;
@@ -19,18 +20,18 @@ use std::thread::LocalKey;
 use kiln_spec::{ElemType, LaunchPlan, PlanError, Problem, ProblemValue};
 
 use crate::data::buffer::RawSlice;
-use crate::data::element::Scalar;
+use crate::data::element::{Element, Scalar};
 use crate::device::stream::Stream;
 use crate::device::{ArgMemory, ArgSets, DeviceError, Function, KernelArgs, Schedule};
 use crate::kernel::Kernel;
 use crate::launch::announce::announce;
+use crate::launch::choose::{check_constraints, check_sizes, resolve, selection_for};
 use crate::launch::error::{LaunchCause, LaunchError};
 use crate::launch::memo::{Memo, Resolved, SliceNeeds};
 use crate::launch::slice_needs::{check_slices, needs_of};
-use crate::prepare;
 use crate::prepare::prepared::Prepared;
+use crate::selection::Selection;
 use crate::selection::forced::{Forced, LaunchRecord};
-use crate::selection::{Choice, Selection};
 
 // Device addresses are passed as 64-bit values to kernels that expect pointers.
 const _: () = assert!(size_of::<*const c_void>() == size_of::<u64>());
@@ -95,6 +96,12 @@ impl<'a> Arg<'a> {
     /// A scalar, passed by value.
     #[inline]
     pub fn scalar<T: Scalar>(value: &'a T) -> Arg<'a> {
+        Arg((&raw const *value).cast(), PhantomData)
+    }
+
+    /// A number whose type is a 16-bit float or a type parameter, passed by value.
+    #[inline]
+    pub fn element<T: Element>(value: &'a T) -> Arg<'a> {
         Arg((&raw const *value).cast(), PhantomData)
     }
 
@@ -164,8 +171,9 @@ pub fn slice_len<const D: usize>(
     place: usize,
 ) -> Result<usize, LaunchError> {
     let needed = || {
-        let problem = problem_of(kernel, &dims)?;
-        let choice = selection_for(kernel, stream, &problem).choice();
+        let problem = problem(kernel, &dims);
+        check_sizes(&problem)?;
+        let choice = selection_for(kernel, stream, &problem)?.choice();
         let needs = needs_of(kernel, choice, &problem)?;
         let len = needs.get(place).map_or(0, |need| need.len);
         usize::try_from(len).map_err(|_| {
@@ -176,18 +184,6 @@ pub fn slice_len<const D: usize>(
         })
     };
     needed().map_err(|cause| LaunchError::new(kernel.name(), cause))
-}
-
-/// The selection for a problem: the forced choice, if the stream has one for this kernel, or else the selected
-/// choice.
-fn selection_for(kernel: &'static Kernel, stream: &Stream, problem: &Problem) -> Selection {
-    let forced = stream
-        .what_is_forced()
-        .and_then(|forced| forced.choice_for(kernel));
-    match forced {
-        Some(choice) => Selection::Forced { choice },
-        None => kernel.selection(stream.device(), problem),
-    }
 }
 
 /// Replaces the placeholders for computed arguments with pointers to their values. The last placeholder is for the
@@ -231,8 +227,9 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
     slices: &[RawSlice; S],
     mut args: [*const c_void; A],
 ) -> Result<(), LaunchCause> {
-    let problem = problem_of(kernel, &dims)?;
-    let selection = selection_for(kernel, stream, &problem);
+    let problem = problem(kernel, &dims);
+    check_sizes(&problem)?;
+    let selection = selection_for(kernel, stream, &problem)?;
     let choice = selection.choice();
     let needs = needs_of(kernel, choice, &problem)?;
     let needs: [SliceNeeds; S] = needs.try_into().unwrap_or_else(|_| {
@@ -243,7 +240,8 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
     if kernel.launches_nothing(choice, &problem, limits) {
         return Ok(());
     }
-    let (plan, prepared) = resolve(kernel, stream, &problem, choice)?;
+    check_constraints(kernel, &problem, &selection, limits)?;
+    let (plan, prepared) = resolve(kernel, &**stream.device(), &problem, choice)?;
     announce(kernel, stream.device().info(), &problem, &selection);
     let computed =
         crate::data::reference::computed_words(kernel.spec(), &kernel.config(choice), &problem)?;
@@ -339,20 +337,6 @@ fn call(
         .launch(stream.handle(), function, plan, args)
 }
 
-/// The problem with the dimensions that a launch function received.
-///
-/// # Errors
-/// If a size exceeds 63 bits.
-fn problem_of(kernel: &'static Kernel, dims: &[i64]) -> Result<Problem, LaunchCause> {
-    let problem = problem(kernel, dims);
-    let beyond = |(_, value): &(_, _)| *value == ProblemValue::Size(BEYOND);
-    if let Some((name, _)) = problem.iter().find(beyond) {
-        let argument = name.to_string();
-        return Err(LaunchCause::SizeTooLarge { argument });
-    }
-    Ok(problem)
-}
-
 /// The problem with a kernel's dimensions, as [`size`] and [`type_code`] return them, in declared order.
 pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
     let declared = kernel.spec().problems.first();
@@ -367,21 +351,6 @@ pub fn problem(kernel: &Kernel, dims: &[i64]) -> Problem {
             ProblemValue::Size(_) => ProblemValue::Size(dim),
         });
     kernel.problem_of(values)
-}
-
-/// The launch plan and the loaded entries of a choice for a problem.
-fn resolve(
-    kernel: &'static Kernel,
-    stream: &Stream,
-    problem: &Problem,
-    choice: Choice,
-) -> Result<(LaunchPlan, &'static Prepared), LaunchCause> {
-    let limits = &stream.device().info().limits;
-    let plan = kernel.plan(choice, problem, Some(limits))?;
-    plan.check(limits)?;
-    let device = &**stream.device();
-    let prepared = prepare::get_on(kernel, device, choice, problem)?;
-    Ok((plan, prepared))
 }
 
 /// Launches an entry with arguments that a [`crate::rig::Rig`] holds, without a launch function.

@@ -32,6 +32,28 @@ pub enum PrepareError {
         /// The symbol in the baked table.
         baked: String,
     },
+    /// A row was requested that the kernel does not have.
+    #[error(
+        "baked row {row} is requested, but the number of baked rows is {rows} (they are numbered from 0)"
+    )]
+    NoSuchRow {
+        /// The index of the requested row.
+        row: usize,
+        /// The number of the kernel's rows.
+        rows: usize,
+    },
+    /// A row was requested for other element types than it was tuned for.
+    #[error(
+        "baked row {row} was tuned for {tuned}, so it cannot be launched for {problem}, which has other element types"
+    )]
+    OtherTypes {
+        /// The index of the requested row.
+        row: usize,
+        /// The problem for which the row was tuned.
+        tuned: String,
+        /// The problem of the request.
+        problem: String,
+    },
     /// The compiler failed.
     #[error(transparent)]
     Compile(#[from] CompileError),

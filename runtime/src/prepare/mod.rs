@@ -96,7 +96,8 @@ pub fn generate(
 /// element types of the type parameters. Its sizes do not matter.
 ///
 /// # Errors
-/// If the entry cannot be generated, compiled or loaded.
+/// If the kernel has no such row, if the row is for other element types, or if the entry cannot be generated, compiled or
+/// loaded.
 pub fn get(
     kernel: &'static Kernel,
     device: &Device,
@@ -113,6 +114,7 @@ pub(crate) fn get_on(
     choice: Choice,
     problem: &Problem,
 ) -> Result<&'static Prepared, PrepareError> {
+    check_row(kernel, choice, problem)?;
     let rows = kernel.rows().len();
     let slot = Slot {
         device_index: device.index(),
@@ -126,20 +128,31 @@ pub(crate) fn get_on(
     table.get_or_prepare(slot, || prepare(kernel, device, choice, problem))
 }
 
-impl Kernel {
-    /// Compiles and loads the entry that a launch on a device uses for a problem. Programs call it at start-up, so
-    /// that no launch waits for a compiler. Returns immediately if the entry is already loaded.
-    ///
-    /// # Errors
-    /// If the program has no image and no compiler is found, or if loading or compiling fails.
-    pub fn prepare(
-        &'static self,
-        device: &Device,
-        problem: &Problem,
-    ) -> Result<&'static Prepared, PrepareError> {
-        let choice = self.selection(device, problem).choice();
-        get(self, device, choice, problem)
+/// Checks that the kernel has a row, and that the row is for the element types of the problem. Always succeeds for the
+/// baseline.
+pub(crate) fn check_row(
+    kernel: &Kernel,
+    choice: Choice,
+    problem: &Problem,
+) -> Result<(), PrepareError> {
+    let Choice::Row(row) = choice else {
+        return Ok(());
+    };
+    let Some(baked) = kernel.rows().get(row) else {
+        return Err(PrepareError::NoSuchRow {
+            row,
+            rows: kernel.rows().len(),
+        });
+    };
+    let tuned = kernel.row_problem(baked);
+    if kernel.type_combination(&tuned) == kernel.type_combination(problem) {
+        return Ok(());
     }
+    Err(PrepareError::OtherTypes {
+        row,
+        tuned: tuned.to_string(),
+        problem: problem.to_string(),
+    })
 }
 
 /// Generates the code of a choice, and loads its entries from the embedded image or from the compiled code.

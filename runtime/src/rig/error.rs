@@ -45,8 +45,9 @@ pub enum RigError {
     },
     /// The kernel did not write some elements of an output.
     #[error(
-        "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\nhelp: write every \
-         element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps what it holds"
+        "`{output}`[{index}] is never written ({count} of the {len} elements of `{output}`)\n\
+         help: write every element, make `#[len(..)]` of `{output}` smaller, or declare it as `#[inout]` if it keeps \
+         its content"
     )]
     Unwritten {
         /// The name of the output.
@@ -57,6 +58,17 @@ pub enum RigError {
         count: u64,
         /// Number of elements of the output.
         len: u64,
+    },
+    /// The result of the kernel depends on what an output contained before the launch.
+    #[error(
+        "`{output}`[{index}] depends on what `{output}` contained before the launch\n\
+         help: if the kernel reads `{output}` or adds to it, declare `{output}` as `#[inout]`"
+    )]
+    ReadsOutput {
+        /// The name of the output.
+        output: String,
+        /// The index of the element.
+        index: u64,
     },
     /// The kernel wrote to a guard zone of a buffer.
     #[error("the kernel wrote outside `{argument}`")]

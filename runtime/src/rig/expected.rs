@@ -114,7 +114,7 @@ impl Expected {
         let launched = match launched {
             [FORMAT] => false,
             [LAUNCHED] => true,
-            _ => return Err(damaged("it is of another version")),
+            _ => return Err(damaged("it has another version")),
         };
         let mut expected = Expected {
             launched,

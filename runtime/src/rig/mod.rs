@@ -6,6 +6,7 @@
 //! either the release entry of a kernel (the kernel as programs launch it) or the receipt entry (the same kernel plus
 //! code that writes a receipt).
 
+mod content;
 mod error;
 mod expected;
 mod held;
@@ -335,10 +336,7 @@ impl Rig {
         if suspects.is_empty() {
             return Ok(());
         }
-        for slice in self.slices() {
-            slice.reset_with(&self.stream, 0, OTHER_POISON)?;
-        }
-        self.launch(function, plan)?;
+        self.launch_on(OTHER_POISON, function, plan)?;
         for (slice, poisoned) in suspects {
             let still = slice.elements_of(&slice.read(&self.stream)?, OTHER_POISON);
             let never: Vec<usize> = poisoned
@@ -360,8 +358,7 @@ impl Rig {
             }
         }
         // Code that reads the outputs later expects the outputs of a launch on the first poison value.
-        self.reset()?;
-        self.launch(function, plan)
+        self.launch_on(POISON, function, plan)
     }
 
     /// The current outputs, as expected outputs of other launches. This is for outputs that are compared with those of

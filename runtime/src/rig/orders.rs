@@ -65,8 +65,9 @@ impl Rig {
                 Err(RigError::Device(DeviceError::KernelFault {
                     symbol: function.symbol().to_owned(),
                     text: format!(
-                        "race: the outputs are right when the threads run in {right} and wrong in {order}: {error}\nhelp: \
-                     look for a missing `__syncthreads()` or `__syncwarp()`, or for two threads that write one element"
+                        "race: the outputs are right when the threads run in {right}, but wrong in {order}: {error}\n\
+                         help: look for a missing `__syncthreads()` or `__syncwarp()`, or for two threads that write \
+                         one element"
                     ),
                 }))
             }

@@ -92,12 +92,7 @@ fn why_not(
     device: &DeviceInfo,
     problem: &Problem,
 ) -> Option<String> {
-    let (spec, limits) = (kernel.spec(), Some(&device.limits));
-    let checked = if kernel.rows()[row].is_baseline {
-        spec.check_baseline(problem, limits)
-    } else {
-        spec.check_config(&kernel.config(Choice::Row(row)), problem, limits)
-    };
+    let checked = kernel.check_choice(Choice::Row(row), problem, &device.limits);
     checked.err().map(|invalid| invalid.to_string())
 }
 

@@ -250,11 +250,16 @@ impl<'a> CheckedLaunch<'a> {
     }
 
     /// Checks that the kernel writes every element of every output that is compared. An element that it does not write
-    /// would be undefined in a program.
+    /// would be undefined in a program. Without a reference, also checks that the outputs do not depend on what they
+    /// contained before.
     fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
         let prepared = self.prepared()?;
         rig.launch(&prepared.release, plan)?;
-        Ok(rig.check_written(&prepared.release, plan)?)
+        rig.check_written(&prepared.release, plan)?;
+        if self.compared_with == ComparedWith::Reference {
+            return Ok(());
+        }
+        Ok(rig.check_independent(&prepared.release, plan, &rig.outputs()?)?)
     }
 
     /// On the cpu device, runs a check build in several thread orders. This detects races that one order hides,

@@ -97,7 +97,7 @@ pub enum Failure {
     #[error(transparent)]
     Receipt(#[from] ReceiptMismatch),
     /// The launched symbol is not the symbol in the generated code.
-    #[error("the launch function launched `{found}`, the row says `{expected}`")]
+    #[error("the launch function launched `{found}`, but the row says `{expected}`")]
     Symbol {
         /// The symbol in the generated code.
         expected: String,
@@ -106,7 +106,7 @@ pub enum Failure {
     },
     /// The launch function computed a launch plan that differs from the spec's plan or from the plan in the generated
     /// code.
-    #[error("{what}: the plan is {found}, it should be {expected}")]
+    #[error("{what}: the plan is {found}, but should be {expected}")]
     Plan {
         /// Which plan differs.
         what: &'static str,

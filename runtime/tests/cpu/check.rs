@@ -70,15 +70,108 @@ fn a_barrier_that_some_threads_have_returned_before_is_told_with_their_number() 
 }
 
 #[test]
-fn a_shuffle_from_a_lane_that_takes_no_part_is_told_with_mask_and_lanes() {
+fn a_shuffle_from_a_lane_that_takes_no_part_gives_another_value_in_check_builds() {
+    // The sum of eight lanes is right, although lanes 1 to 7 add values of lanes that take no part.
     let source = "
-        __global__ void absent(int* out) {
-            if (threadIdx.x < 16) out[threadIdx.x] = __shfl_down_sync(0xffff, (int)threadIdx.x, 8);
+        __global__ void tail(int* out) {
+            if (threadIdx.x < 8) {
+                int sum = (int)threadIdx.x;
+                for (int by = 4; by > 0; by /= 2) sum += __shfl_down_sync(0xff, sum, by);
+                out[threadIdx.x] = sum;
+            }
         }";
-    for text in fault(source, "absent") {
-        let expected = "thread (8,0,0): __shfl_down_sync() at kernel.cu:3 reads from lane 16, which takes no part: \
-                        mask 0x0000ffff, lanes 0x0000ffff";
-        assert!(text.contains(expected), "{text}");
+    for device in devices() {
+        let [release, check] = [BuildKind::Release, BuildKind::Check].map(|kind| {
+            let kernel = Loaded::new(&device, &unit(true, source, "tail"), kind);
+            let out = buffer(&device, &[0_i32; 64]);
+            let plan = plan([1, 1, 1], [32, 1, 1]);
+            kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
+            contents::<i32>(&*out)
+        });
+        assert_eq!((release[0], check[0]), (28, 28));
+        assert_ne!(release[7], check[7]);
+    }
+}
+
+#[test]
+fn padding_of_a_struct_in_shared_memory_may_be_copied() {
+    let source = |written: &str| {
+        format!(
+            "struct best {{ int place; short value; }};
+            __global__ void padded(int* out) {{
+                __shared__ best all[64];
+                best own;
+                own.place = threadIdx.x;
+                own.value = 1;
+                {written}
+                __syncthreads();
+                best next = all[63 - threadIdx.x];
+                all[threadIdx.x].place = 0;
+                out[threadIdx.x] = next.place + next.value;
+            }}"
+        )
+    };
+    let whole = source("all[threadIdx.x].place = own.place; all[threadIdx.x].value = own.value;");
+    let whole = whole.replace(
+        "best next = all[63 - threadIdx.x];",
+        "best next; __builtin_memcpy(&next, &all[63 - threadIdx.x], 8); __syncthreads();",
+    );
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, &whole, "padded"), BuildKind::Check);
+        let out = buffer(&device, &[0_i32; 64]);
+        let plan = plan([1, 1, 1], [64, 1, 1]);
+        kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
+        assert_eq!(contents::<i32>(&*out)[..3], [64, 63, 62]);
+    }
+    // If nothing in a word was written, its read is a fault.
+    let part = whole.replace("all[threadIdx.x].value = own.value;", "");
+    for text in fault(&part, "padded") {
+        assert!(
+            text.contains("which no thread of the block has written"),
+            "{text}"
+        );
+    }
+}
+
+/// The unit of a source with overloads of shuffles, for which the generator asks for functions instead of macros.
+fn unit_of_overloads(source: String) -> String {
+    let unit = unit(true, &source, "overloads");
+    format!("#define KILN_CPU_SHUFFLE_FUNCTIONS 1\n{unit}")
+}
+
+#[test]
+fn overloads_of_shuffles_work_and_a_fault_in_one_names_its_place() {
+    let source = |lanes: u32| {
+        format!(
+            "struct pair {{ int a, b; }};
+            __device__ pair __shfl_xor_sync(unsigned mask, pair v, int flip) {{
+                return pair{{__shfl_xor_sync(mask, v.a, flip), __shfl_xor_sync(mask, v.b, flip, 16)}};
+            }}
+            __global__ void overloads(int* out) {{
+                int own = threadIdx.x;
+                if (blockIdx.x == 0 && own < {lanes}) {{
+                    pair other = __shfl_xor_sync(~0u, pair{{own, 2 * own}}, 1);
+                    out[own] = other.a + 100 * other.b + 10000 * __shfl_sync(0xffffffffu, own, 5);
+                }}
+                __syncthreads();
+            }}"
+        )
+    };
+    for device in devices() {
+        for kind in [BuildKind::Release, BuildKind::Check] {
+            let kernel = Loaded::new(&device, &unit_of_overloads(source(32)), kind);
+            let out = buffer(&device, &[0_i32; 64]);
+            let plan = plan([2, 1, 1], [64, 1, 1]);
+            kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
+            let want: Vec<i32> = (0..32).map(|i| 201 * (i ^ 1) + 50000).collect();
+            assert_eq!(contents::<i32>(&*out)[..32], want);
+        }
+        let kernel = Loaded::new(&device, &unit_of_overloads(source(16)), BuildKind::Check);
+        let out = buffer(&device, &[0_i32; 64]);
+        let plan = plan([2, 1, 1], [64, 1, 1]);
+        let error = kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("operation at kernel.cu:3"), "{text}");
     }
 }
 

@@ -197,3 +197,37 @@ fn a_loop_over_threads_becomes_contiguous_vector_code() {
         }
     }
 }
+
+/// The environment variable that marks the process that `files_that_are_deleted_while_a_program_runs_are_written_again`
+/// starts.
+const CHILD: &str = "KILN_TEST_DELETES_ITS_CACHE";
+
+#[test]
+fn files_that_are_deleted_while_a_program_runs_are_written_again() {
+    // A process of its own, because other tests use the cache of this process.
+    if std::env::var_os(CHILD).is_none() {
+        let cache = tempfile::tempdir().unwrap();
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "compiler::files_that_are_deleted_while_a_program_runs_are_written_again",
+            ])
+            .env(CHILD, "1")
+            .env("KILN_CACHE", cache.path())
+            .status();
+        assert!(status.unwrap().success());
+        return;
+    }
+    let cache = std::env::var_os("KILN_CACHE").unwrap();
+    for device in devices() {
+        for value in [1, 2] {
+            let source = format!("__global__ void k(float* x) {{ *x = {value}; }}");
+            let compiled = compile_anew(&device, &unit(true, &source, "k"), BuildKind::Release);
+            compiled.unwrap();
+            // The folder itself stays, as when a service deletes old files.
+            for entry in std::fs::read_dir(&cache).unwrap().flatten() {
+                std::fs::remove_dir_all(entry.path()).unwrap();
+            }
+        }
+    }
+}

@@ -9,7 +9,7 @@ use kiln::compiler::{BuildKind, CompileRequest};
 use kiln::device::{Allocation, DeviceBackend as _};
 use kiln::receipt::{RECEIPT_BYTES, Receipt};
 use kiln::spec::codegen::{CodegenError, Target, TranslationUnit};
-use kiln::spec::source::{SourceScan, SourceText};
+use kiln::spec::source::{ReadError, SourceScan, SourceText};
 use kiln::spec::{Config, KernelSpec, LaunchPlan, ParamValue, Problem};
 
 /// A spec with only integer parameters. Only the parts that the generator reads matter.
@@ -34,7 +34,14 @@ fn unit(
     entry: &str,
     params: &[(&str, i64)],
 ) -> Result<TranslationUnit, CodegenError> {
-    let source = SourceText::load("k.cu", &mut |_| Ok(source.to_owned())).unwrap();
+    let source = SourceText::load("k.cu", &mut |name| match name {
+        "k.cu" => Ok(source.to_owned()),
+        _ => Err(ReadError::unresolved(
+            name,
+            &std::io::Error::other("no such file"),
+        )),
+    })
+    .unwrap();
     let scan = SourceScan::new(&source).unwrap();
     let config = Config::new(
         params
@@ -222,6 +229,22 @@ fn dynamic_shared_memory_is_the_launchs() {
         ..plan([1, 1, 1], [96, 1, 1])
     };
     check(source, "rotate", &[("STEP", 7)], &plan, &before, &after);
+    // Outside functions, the array belongs to all kernels and may be declared again.
+    let outside = r#"
+        extern __shared__ __align__(16) char bytes[];
+        namespace tiles {
+            extern __shared__ float tile[];
+            __device__ float* second() { return reinterpret_cast<float*>(bytes) + 1; }
+        }
+        extern __shared__ __align__(16) char bytes[];
+        __global__ void rotate(float* y) {
+            tiles::tile[threadIdx.x] = y[threadIdx.x];
+            __syncthreads();
+            const unsigned next = (threadIdx.x + STEP - 1) % blockDim.x;
+            y[threadIdx.x] = next + 1 < blockDim.x ? tiles::second()[next] : *(float*)bytes;
+        }
+    "#;
+    check(outside, "rotate", &[("STEP", 7)], &plan, &before, &after);
 }
 
 #[test]
@@ -276,12 +299,12 @@ fn what_the_cpu_lacks_is_refused_at_the_authors_line_with_the_way_out() {
             [
                 "k.cu:1:",
                 "cuda/barrier",
-                "help: `<cuda/barrier>` is NVIDIA's",
+                "help: `<cuda/barrier>` is an NVIDIA header",
             ],
         ),
         (
             kernel("#include <lost.h>", "x[0] = 1;"),
-            ["k.cu:1:", "lost.h", "help: a header of the package"],
+            ["k.cu:1:", "lost.h", "help: include a header of the package"],
         ),
         (
             kernel(
@@ -314,6 +337,40 @@ fn what_the_cpu_lacks_is_refused_at_the_authors_line_with_the_way_out() {
             }
         }
     }
+}
+
+#[test]
+fn a_function_that_is_declared_but_not_defined_is_named_when_the_kernel_is_loaded() {
+    let source = "extern \"C\" __device__ float elsewhere(float x);
+        __global__ void k(float* x) { x[0] = elsewhere(x[0]); }";
+    let unit = unit(source, "k", &[]).unwrap();
+    for device in devices() {
+        let artifact = compile(&device, &unit.text, BuildKind::Release).unwrap();
+        let refused = device
+            .load(&artifact)
+            .and_then(|module| module.function(unit.release.as_str()))
+            .err();
+        let told = refused.expect("it should not load").to_string();
+        assert!(told.contains("undefined symbol: elsewhere"), "{told}");
+    }
+}
+
+#[test]
+fn a_float3_needs_only_the_alignment_of_its_floats() {
+    // The second element of the array of `float3` is 12 bytes after the first.
+    let source = "__global__ void k(float* x) {
+            float3* points = (float3*)(x + 1);
+            const float3 point = points[threadIdx.x];
+            points[threadIdx.x] = make_float3(point.z, point.x, point.y);
+        }";
+    check(
+        source,
+        "k",
+        &[],
+        &plan([1; 3], [2, 1, 1]),
+        &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
+        &[0.0, 3.0, 1.0, 2.0, 6.0, 4.0, 5.0],
+    );
 }
 
 #[test]

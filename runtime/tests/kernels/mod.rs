@@ -76,6 +76,20 @@ unsafe extern "C" {
 }
 
 #[tuned_kernel(
+    source = "whole.cu",
+    params(THREADS in [32, 64]),
+    where(n % THREADS == 0),
+    baseline(THREADS = 32),
+    grid(n / THREADS),
+    block(THREADS),
+    problems((n = 1024)),
+)]
+unsafe extern "C" {
+    /// Writes one, only for multiples of the block size.
+    pub fn whole(n: u32, #[len(n)] y: &mut [f32]);
+}
+
+#[tuned_kernel(
     source = "aligned.cu",
     params(VECTOR_WIDTH in [1, 4]),
     baseline(VECTOR_WIDTH = 4),

@@ -1,7 +1,7 @@
 //! Tests of the generated launch function on the fake device: launches, checks and selection.
 
 use crate::kernels::{self, scale, vector_add};
-use kiln::{Buffer, Choice, DeviceError, Forced, LaunchCause, Selection, Stream, f16};
+use kiln::{Buffer, Choice, DeviceError, Forced, LaunchCause, LaunchError, Selection, Stream, f16};
 
 fn stream() -> Stream {
     Stream::default_of(kiln::open("fake").unwrap())
@@ -40,6 +40,31 @@ fn a_launch_takes_the_plan_of_its_own_sizes_after_others_with_as_many_elements()
         let want: Vec<f32> = (0..60).map(|i| (i / columns + 1) as f32).collect();
         assert_eq!(y.to_vec(&stream).unwrap(), want);
     }
+}
+
+#[test]
+fn sizes_that_a_constraint_excludes_are_refused_with_the_constraint() {
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    let launch = |n: u32| {
+        let mut y = Buffer::<f32>::zeros(&stream, n as usize).unwrap();
+        kernels::whole(&stream, n, &mut y).map(|()| y.to_vec(&stream).unwrap())
+    };
+    assert_eq!(launch(64).unwrap(), [1.0; 64]);
+    let error = launch(100).unwrap_err();
+    assert!(
+        matches!(error.cause(), LaunchCause::NoValidConfig { .. }),
+        "{error:?}"
+    );
+    names_the_constraint(&error);
+}
+
+/// Checks that an error names the constraint that excludes `n=100`.
+pub fn names_the_constraint(error: &LaunchError) {
+    let text = error.to_string();
+    assert!(
+        text.contains("n=100") && text.contains("`n % THREADS == 0` is false with"),
+        "{text}"
+    );
 }
 
 #[test]

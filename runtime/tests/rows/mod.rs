@@ -12,7 +12,7 @@ use kiln::__private::{
 };
 use kiln::spec::codegen::{Symbol, Target, symbol_hash};
 use kiln::spec::source::SourceText;
-use kiln::spec::{Backend, Config, ParamValue};
+use kiln::spec::{Backend, Config, ParamValue, Problem};
 use kiln::{Buffer, Kernel, LaunchError, Stream};
 
 use crate::kernels::blend;
@@ -91,24 +91,35 @@ fn row(
     let dims = vec![ConstDimension::Size(rows), ConstDimension::Size(columns)];
     let sizes = [rows, columns].map(kiln::spec::ProblemValue::Size);
     let problem = blend::KERNEL.problem_of(sizes);
-    let source = SourceText::from_expanded(blend::KERNEL.source()).hash();
-    let symbol = |target| -> &'static str {
-        let hash = symbol_hash(source, spec, "blend", &config, &problem, target).unwrap();
-        Symbol::release("blend", hash).as_str().to_owned().leak()
-    };
     BakedRow {
         device,
         problem: dims.leak(),
         config: values.to_vec().leak(),
         is_baseline: false,
-        symbols: ConstSymbols {
-            cpu: symbol(Target::Cpu),
-            cuda: symbol(Target::Cuda),
-            hip: symbol(Target::Hip),
-        },
+        symbols: symbols(&blend::KERNEL, &config, &problem),
         plan: spec.plan(&config, &problem, None).unwrap(),
         evidence,
         image: None,
+    }
+}
+
+/// The symbols of a kernel's entry with a config and the element types of a problem.
+pub fn symbols(kernel: &Kernel, config: &Config, problem: &Problem) -> ConstSymbols {
+    let (spec, source) = (
+        kernel.spec(),
+        SourceText::from_expanded(kernel.source()).hash(),
+    );
+    let symbol = |target| -> &'static str {
+        let hash = symbol_hash(source, spec, &spec.entry, config, problem, target).unwrap();
+        Symbol::release(&spec.entry, hash)
+            .as_str()
+            .to_owned()
+            .leak()
+    };
+    ConstSymbols {
+        cpu: symbol(Target::Cpu),
+        cuda: symbol(Target::Cuda),
+        hip: symbol(Target::Hip),
     }
 }
 

@@ -12,7 +12,8 @@ pub(super) struct SearchState<'a> {
     pub(super) space: &'a dyn SpaceView,
     pub(super) encoder: &'a Encoder,
     pub(super) results: &'a [Told],
-    /// The indices of the candidates. Between two calls of [`Learner::forget`], candidates are only added at the end.
+    /// The indices of the candidates. Until the next call of [`Learner::forget`], candidates may only be added at the
+    /// end.
     pub(super) pool: &'a [usize],
     pub(super) settings: &'a Settings,
     /// Whether to fit the scales of the process (its [`Shape`]) before it learns the values.
@@ -34,9 +35,9 @@ pub(super) struct Learner {
     bases: Vec<f64>,
     /// The trend of each earlier search.
     trends: Vec<Trend>,
-    /// The trends for the configs whose results are known, by index of the config.
+    /// The trends for the configs with known results. The key is the index of the config.
     remembered: HashMap<usize, Vec<f64>>,
-    /// The positions, in the list of results, of the results that the process has learned.
+    /// The results that the process has learned, by their positions in the list of results.
     taken: Vec<usize>,
 }
 
@@ -201,8 +202,8 @@ impl Learner {
         self.slope < MIN_SLOPE
     }
 
-    /// Assumes that a config has its predicted value. This reduces the variances of similar candidates and changes no
-    /// prediction.
+    /// Assumes that the result of a config will equal its predicted value. This reduces the variances of similar
+    /// candidates, and does not change any prediction.
     pub(super) fn suppose(&mut self, index: usize, state: &SearchState<'_>) {
         let point = self.point(index, state);
         self.process.extend(&[point], &self.candidates);

@@ -4,8 +4,9 @@
 //! ([`Prior`]s), it starts with their best configs instead. It then tries the config with the highest product of the
 //! expected improvement of the cost and the probability that the config is valid.
 //!
-//! If there are earlier searches, every third of the first choices is instead the best untried config of the first of
-//! them. This ends early if that search does not explain the measured costs and its best configs are not good.
+//! If there are earlier searches, every third choice at the beginning is instead the best untried config of the first
+//! earlier search. This ends early if the earlier search does not explain the measured costs and its best configs are
+//! not good.
 //!
 //! In a small space, every config is a candidate. In a large one, the candidates are the neighbours of the best configs
 //! and a random sample.
@@ -42,11 +43,11 @@ const MAX_LEARNED: usize = 300;
 /// Maximum number of new results before the scales of the models are fitted again.
 const MAX_NEW: usize = 64;
 
-/// Minimum of the estimated probability that a config is valid. The model of failures is never certain enough to
-/// exclude a config.
+/// Minimum of the estimated probability that a config is valid, so that the model of failures can never exclude a
+/// config completely.
 const MIN_CHANCE: f64 = 0.01;
 
-/// Minimum standard deviation of the predicted failure, which is 0 for a valid config and 1 for a failed one.
+/// Minimum standard deviation of a predicted failure. A failure has the value 1, a valid config the value 0.
 const MIN_DOUBT: f64 = 0.05;
 
 /// Model-based search; see the module's documentation.
@@ -122,13 +123,14 @@ impl<'a> Auto<'a> {
         }
     }
 
-    /// Marks the earlier search as doubtful. Returns true only the first time; false if there is no earlier search.
+    /// Marks the earlier search as doubtful. Returns true only if there is an earlier search and it was not doubtful
+    /// before.
     fn doubts(&mut self) -> bool {
         self.recall.as_mut().is_some_and(Recall::doubt)
     }
 
-    /// Replaces the configs that are tried next by `n` configs that are spread over the space. It is called if only the
-    /// best configs of an earlier search were tried so far, because they are not a sample of the space.
+    /// Replaces the configs to try next by `n` configs that are spread over the space. This is needed if only the best
+    /// configs of an earlier search were tried so far, because these configs are not a sample of the space.
     fn spread(&mut self, n: usize) {
         self.first = start::first(self.space, &self.encoder, &self.ledger, &[], n);
         if let Some(recall) = &mut self.recall {
@@ -212,8 +214,8 @@ impl<'a> Auto<'a> {
         )
     }
 
-    /// Chooses up to `n` candidates, one by one, by their expected improvement. Each chosen candidate reduces the
-    /// variance of similar ones.
+    /// Chooses up to `n` configs, one by one: in some turns the best untried config of the earlier search, and
+    /// otherwise the most promising candidate. Each chosen config reduces the variance of similar candidates.
     fn choose(&mut self, n: usize, best: f64, costs: &Lesson, failures: &Lesson) -> Vec<usize> {
         let known = self.costs.len();
         let mut best = costs.unit(best);

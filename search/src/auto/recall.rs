@@ -19,8 +19,8 @@ pub(super) struct Recall {
 }
 
 impl Recall {
-    /// Ranks the configs of the first earlier search. One of them is tried in every `every` choices. `None` if `priors`
-    /// is empty, or if `every` is 0.
+    /// Ranks the configs of the first earlier search. One in `every` choices tries the next of these configs. `None` if
+    /// `priors` is empty, or if `every` is 0.
     pub(super) fn new(priors: &[&Prior], every: usize) -> Option<Self> {
         let ranked = priors.first()?.ranked();
         (every > 0).then_some(Self {
@@ -33,12 +33,13 @@ impl Recall {
         })
     }
 
-    /// Marks the earlier search as one that does not explain the measured values. Returns true the first time.
+    /// Marks the earlier search as one that does not explain the measured values. Returns true the first time, and
+    /// false afterwards.
     pub(super) fn doubt(&mut self) -> bool {
         !std::mem::replace(&mut self.doubted, true)
     }
 
-    /// Whether there are no configs yet with which the best ones can be compared.
+    /// Whether there are no configs yet to compare the best ones with.
     pub(super) fn is_alone(&self) -> bool {
         self.others.is_empty()
     }
@@ -48,9 +49,9 @@ impl Recall {
         self.others.extend(others);
     }
 
-    /// Counts one choice. In every choice whose number is a multiple of `every`, returns the best config of the earlier
-    /// search that was not tried yet. Returns `None` in other choices, after [`MAX_TURNS`] choices, and if the earlier
-    /// search is doubted and its best configs are not good.
+    /// Counts one choice. If the number of the choice is a multiple of `every`, returns the best untried config of the
+    /// earlier search. Otherwise returns `None`, and also after [`MAX_TURNS`] choices, or if the earlier search is
+    /// doubted and its best configs are not good.
     pub(super) fn turn(&mut self, ledger: &TrialLedger) -> Option<usize> {
         self.turns += 1;
         if !self.turns.is_multiple_of(self.every)

@@ -1,7 +1,7 @@
-//! If there are too many results, selects those from which a model learns.
+//! Selects the results from which a model learns, if there are too many.
 
-/// Indices of at most `most` values: those of the lowest `most / 2` values, and an even selection of the others by
-/// rank.
+/// Returns the indices of at most `most` values: the lowest `most / 2` values, and values that are evenly spaced by
+/// rank among the others.
 pub(super) fn representatives(values: &[f64], most: usize) -> Vec<usize> {
     let mut ranked: Vec<usize> = (0..values.len()).collect();
     if values.len() <= most {

@@ -7,8 +7,8 @@ use crate::{Prior, SpaceView};
 /// Number of random configs from which the first configs are chosen.
 const SAMPLE: usize = 2_000;
 
-/// The first `n` configs to try, in order: the best of the earlier searches if there are any, otherwise configs that
-/// are far apart.
+/// Returns the first `n` configs to try, in order: the best configs of the earlier searches, or configs that are far
+/// apart if there are no earlier searches.
 pub(super) fn first(
     space: &dyn SpaceView,
     encoder: &Encoder,
@@ -41,7 +41,8 @@ fn recalled(priors: &[&Prior], n: usize) -> Vec<usize> {
     recalled
 }
 
-/// Configs of a sample that are far apart. Each is the one that is farthest from all previous ones.
+/// Chooses `n` configs of a sample that are far apart. Each next config is the one that is farthest from all previously
+/// chosen ones.
 fn spread(space: &dyn SpaceView, encoder: &Encoder, sample: &[usize], n: usize) -> Vec<usize> {
     let codes: Vec<Vec<u16>> = sample
         .iter()

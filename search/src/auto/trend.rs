@@ -91,7 +91,7 @@ fn model(
     encoder: &Encoder,
     settings: &Settings,
 ) -> Option<Extension> {
-    // Sort the configs, so equal results always give an equal model.
+    // The configs are sorted, so that equal results always give an equal model.
     let mut indices: Vec<usize> = known.keys().copied().collect();
     indices.sort_unstable();
     let values: Vec<f64> = indices.iter().map(|index| known[index]).collect();

@@ -8,8 +8,8 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// The first temperature. At this temperature, a config whose logarithm of the cost is higher by this number is
-/// accepted with a probability of 1/e.
+/// The first temperature. At this temperature, a config is accepted with a probability of 1/e if the logarithm of its
+/// cost is higher by this number.
 const HOT: f64 = 0.5;
 
 /// The lowest temperature. Below it, the walk is reheated and continues from the best config.

@@ -10,9 +10,8 @@ pub(super) fn anywhere(space: &dyn SpaceView, rng: &mut ChaCha8Rng) -> usize {
     rng.random_range(0..space.len())
 }
 
-/// The index of the valid config at these positions, or of one nearby. If the config is not valid, one parameter is
-/// changed to the nearest value that makes the config valid. If no parameter has such a value, the result is a random
-/// config.
+/// Returns the index of the config at these positions. If that config is not valid, one parameter is changed to the
+/// nearest value that makes the config valid. If no single change makes it valid, the result is a random config.
 pub(super) fn repaired(
     space: &dyn SpaceView,
     mut positions: Vec<u32>,

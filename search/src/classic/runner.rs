@@ -9,7 +9,7 @@ use crate::ledger::TrialLedger;
 use crate::space::SpaceView;
 use crate::strategy::{Strategy, Told};
 
-/// If this many generations in a row contain only configs that were tried before, a random config is tried.
+/// After this many generations in a row that contain only configs that were tried before, a random config is tried.
 const MAX_KNOWN: usize = 100;
 
 /// A strategy that runs a classic algorithm.
@@ -91,7 +91,8 @@ impl<A: Algorithm> Strategy for Classic<'_, A> {
             let Some(index) = self.open.pop_front() else {
                 break;
             };
-            // A random config is not in the generation, and was marked as asked when it was drawn.
+            // `ask` returns false for a random config, because the ledger marked it as asked when it was drawn. Such a
+            // config can be recognised because it is not in the generation.
             if self.ledger.ask(index) || !self.generation.contains(&index) {
                 asked.push(index);
             }

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 /// Number of neighbours that are tried before a move.
 const LOOKED_AT: usize = 8;
 
-/// Maximum number of configs that are remembered as forbidden.
+/// Maximum number of visited configs that are remembered. A move to one of them is forbidden.
 const MEMORY: usize = 64;
 
 /// Tabu search.

@@ -2,14 +2,14 @@
 //! of earlier searches. The factors are read from tables.
 //!
 //! A factor is `1 - share + share * matern(distance / length)`. With a share of 1, two configs that are far apart in
-//! the feature are independent. With a share below 1, such configs remain correlated through all other
-//! features. The product therefore models both the effects of single features and their interactions.
+//! the feature are independent. With a share below 1, such configs remain correlated through the other features. The
+//! product therefore models both the effects of single features and their interactions.
 
 use super::factor::Factor;
 use super::feature::{Encoder, FeaturePoint};
 use super::shape::Shape;
 
-/// For one [`Shape`], the tables of the factors and of the derivatives of their logarithms.
+/// The tables for one [`Shape`]: the factors, and the derivatives of the factors' logarithms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Covariance {
     features: Vec<DistanceTable>,

@@ -20,7 +20,7 @@ pub(crate) struct Feature {
     codes: Vec<u16>,
     /// The number of distinct codes.
     pub(crate) len: usize,
-    /// The distance between each pair of codes, from 0 to 1, as a matrix stored row by row.
+    /// The distance between each pair of codes, from 0 to 1, as a square matrix stored row by row.
     pub(crate) distances: Vec<f64>,
     /// Prior mean of the logit of the feature's share (see `model/covariance.rs`).
     pub(crate) share_mean: f64,
@@ -69,8 +69,8 @@ impl Encoder {
         self.features.iter().map(code).collect()
     }
 
-    /// The distance by which configs are spread over the space: the sum, over the features, of the squared distance,
-    /// plus 0.1 for each feature whose codes differ.
+    /// The distance with which configs are spread over the space: the sum, over all features, of the squared distance,
+    /// plus 0.1 for each feature in which the codes differ.
     pub(crate) fn distance(&self, a: &[u16], b: &[u16]) -> f64 {
         const DIFFERENT: f64 = 0.1;
         let codes = self.features.iter().zip(a.iter().zip(b));
@@ -154,8 +154,9 @@ fn places(values: &[f64], log_share: f64) -> Vec<f64> {
     values.iter().enumerate().map(place).collect()
 }
 
-/// How often 2 divides each value, scaled to numbers from 0 to 1. `None` if not all values are integers, or if these
-/// numbers order the values as their rank does.
+/// How often 2 divides each value, scaled to numbers from 0 to 1. `None` if a value is not an integer, if 2 divides all
+/// values equally often, or if these numbers have the same order as the values, so they would add nothing to the
+/// position.
 fn twos(values: &[f64]) -> Option<Vec<f64>> {
     const LARGEST: f64 = 9e15;
     if values

@@ -14,8 +14,8 @@ const FIRST_STEP: f64 = 0.3;
 /// The longest step by which one of these numbers changes.
 const LONGEST_STEP: f64 = 1.0;
 
-/// Improves `start` for standardised values at some points. A shape whose posterior density cannot be computed is
-/// ignored, so the result is never worse than `start`.
+/// Improves `start` for standardised values at some points. Returns the best shape that was found, so the result is
+/// never worse than `start`. The fit ends early at a shape whose posterior density cannot be computed.
 pub(crate) fn improve(
     encoder: &Encoder,
     start: &Shape,
@@ -55,7 +55,7 @@ pub(crate) fn improve(
 }
 
 /// Minus the logarithm of the posterior density of a shape, up to a constant, and its gradient. The variance of the
-/// process is replaced by its optimum. `None` if the density cannot be computed.
+/// process is not a free parameter: its optimum is used. `None` if the density cannot be computed.
 fn badness(
     encoder: &Encoder,
     shape: &Shape,

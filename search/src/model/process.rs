@@ -95,7 +95,8 @@ impl Process {
             .map(|other| self.covariance.between(point, other))
             .collect();
         let mut variance = self.covariance.between(point, point) + self.covariance.noise;
-        // If the matrix would not be positive definite, the noise of the point is increased until it is.
+        // If the point would make the matrix not positive definite, the point's noise is increased until it no longer
+        // does.
         const MAX_TRIES: u32 = 60;
         for _ in 0..MAX_TRIES {
             if self.factor.push(&row, variance) {

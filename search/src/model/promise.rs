@@ -13,8 +13,8 @@ pub(crate) fn log_promise(belief: Belief, best: f64) -> f64 {
     belief.sd.ln() + log_improvement(z)
 }
 
-/// An upper bound of [`log_promise`] that is cheaper to compute. It is infinite unless the mean is above `best` by more
-/// than a standard deviation.
+/// An upper bound of [`log_promise`] that is cheaper to compute. The bound is useful only if the mean is above `best`
+/// by more than a standard deviation; otherwise it is infinite.
 pub(crate) fn log_promise_bound(belief: Belief, best: f64, log_largest_sd: f64) -> f64 {
     let z = (best - belief.mean) / belief.sd;
     if z < -1.0 {

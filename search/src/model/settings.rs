@@ -8,8 +8,8 @@ use thiserror::Error;
 pub struct Settings {
     /// Number of configs that are spread over the space and tried before the models are used.
     pub first: f64,
-    /// The position of a value between a parameter's smallest and largest value is a weighted mean of its position by
-    /// logarithm and its position by rank. This is the weight of the logarithm, from 0 to 1.
+    /// Weight of the logarithm, from 0 to 1, in the position of a value between a parameter's smallest and largest
+    /// value. This position is a weighted mean of the position by logarithm and the position by rank.
     pub log_share: f64,
     /// Prior mean of the logarithm of a feature's inverse length scale.
     pub scale_mean: f64,
@@ -43,8 +43,8 @@ pub struct Settings {
     /// Number of configs that are tried first if there are results of earlier searches ([`Prior`](crate::Prior)). They
     /// are the best configs of these searches.
     pub recalled: f64,
-    /// One in this many of the first choices is the next best config of an earlier search, unless that search does not
-    /// explain the measured costs and its best configs are not good. 0 for none.
+    /// At the beginning, one in this many choices is the next best config of an earlier search, unless that search does
+    /// not explain the measured costs and its best configs are not good. 0 disables this.
     pub recall_every: f64,
     /// Number of configs that are spread over the space and tried after those of an earlier search, to check whether
     /// the results of that search apply.

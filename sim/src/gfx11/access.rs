@@ -46,7 +46,7 @@ pub(super) fn scalar_load(
 }
 
 /// The address that each lane accesses.
-fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
+pub(super) fn addresses(w: &Wave, one: &Flat) -> [u64; 32] {
     let offset = i64::from(one.offset);
     match (one.address, one.base) {
         (Some(register), Some(base)) => {

@@ -26,12 +26,13 @@ impl Program for Kernel {
             Fault {
                 kind: FaultKind::Invalid { what },
                 place: Box::new(place),
+                used_at: None,
             }
         };
         let threads = launch.threads();
         if threads == 0 || threads > MAX_THREADS.min(self.metadata.max_threads.into()) {
             return Err(refuse(format!(
-                "a block of {threads} threads is launched, and the kernel is for at most {}",
+                "a block of {threads} threads is launched, but the kernel allows at most {}",
                 self.metadata.max_threads
             )));
         }
@@ -39,7 +40,7 @@ impl Program for Kernel {
         if launch.arguments.len() > explicit as usize {
             let given = launch.arguments.len();
             return Err(refuse(format!(
-                "{given} bytes of arguments are given, and the kernel has {explicit}"
+                "{given} bytes of arguments are passed, but the kernel takes {explicit}"
             )));
         }
         Ok(GfxBlock::new(self, launch, memory, index, seed))

@@ -1,21 +1,18 @@
 //! A block in execution.
 
-use super::access;
 use super::arguments;
-use super::exec::{self, Jump};
-use super::flow::{self, Step};
+use super::execute::execute;
+use super::flow::Step;
 use super::garbage::Garbage;
-use super::isa::instruction::{Instruction, Placed};
 use super::isa::operand::EXEC;
 use super::kernel::Kernel;
 use super::lds::{Lds, ShareFault};
-use super::lds_trace::Who;
-use super::object::Text;
 use super::space::{ARGUMENTS, PACKET, Space};
 use super::trouble::{Shared, Trouble};
+use super::undefined;
 use super::wave::{Standing, Wave};
 use crate::traffic::Requests;
-use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Progress};
+use crate::{Block, Counters, Fault, FaultKind, Launch, MemoryView, Place, Progress};
 
 /// A block of a kernel, with its waves and its shared memory.
 pub struct GfxBlock<'a> {
@@ -76,8 +73,27 @@ impl<'a> GfxBlock<'a> {
     }
 
     fn fault(&self, trouble: Trouble, wave: usize, at: u32) -> Fault {
+        let place = |at, warp, lane| {
+            Box::new(Place {
+                block: self.index,
+                warp,
+                lane,
+                ..self.kernel.place(at)
+            })
+        };
+        let here = place(at, wave as u32, trouble.lane);
         let kind = match trouble.fault {
             ShareFault::Plain(kind) => kind,
+            ShareFault::Undefined(from) => {
+                return Fault {
+                    kind: from.kind(|at| {
+                        let place = self.kernel.place(at);
+                        (place.instruction, place.line)
+                    }),
+                    place: place(from.at, from.warp.into(), Some(from.lane.into())),
+                    used_at: Some(here),
+                };
+            }
             ShareFault::Race { offset, wave, at } => {
                 let other = self.kernel.place(at);
                 FaultKind::Race {
@@ -88,13 +104,10 @@ impl<'a> GfxBlock<'a> {
                 }
             }
         };
-        let mut place = self.kernel.place(at);
-        place.block = self.index;
-        place.warp = wave as u32;
-        place.lane = trouble.lane;
         Fault {
             kind,
-            place: Box::new(place),
+            place: here,
+            used_at: None,
         }
     }
 
@@ -156,7 +169,11 @@ impl<'a> GfxBlock<'a> {
             shared.counters.lanes[at as usize] += crate::lanes::count(wave.exec());
             shared.at = at;
             wave.next = at + 1;
-            let step = execute(kernel, text, number as u8, wave, shared, one);
+            let number = number as u8;
+            let step = match wave.undefined {
+                None => execute(kernel, text, number, wave, shared, one),
+                Some(_) => undefined::execute(kernel, text, number, wave, shared, one),
+            };
             match step.map_err(|trouble| (trouble, at))? {
                 Step::On => {}
                 Step::Barrier => {
@@ -172,50 +189,6 @@ impl<'a> GfxBlock<'a> {
         }
         Ok(())
     }
-}
-
-/// Executes one instruction of a wave.
-#[inline(always)]
-fn execute(
-    kernel: &Kernel,
-    text: &Text,
-    number: u8,
-    wave: &mut Wave,
-    shared: &mut Shared,
-    one: &Placed,
-) -> Result<Step, Trouble> {
-    let at = shared.at;
-    let who = Who { wave: number, at };
-    match &one.instruction {
-        Instruction::Vector(vector) => match kernel.handlers[at as usize] {
-            Some(handler) => handler(wave, vector),
-            None => return Err(unknown(one.instruction.to_string())),
-        },
-        Instruction::Dual(halves) => exec::dual(wave, halves),
-        Instruction::Compare(compare) => exec::compare(wave, compare),
-        Instruction::Packed(packed) => exec::packed(wave, packed)?,
-        Instruction::Scalar(scalar) => {
-            let address = kernel.loaded.base + text.address;
-            let next = text.placed.get(at as usize + 1);
-            let after = next.map_or(one.offset + 4, |next| next.offset);
-            if let Jump::To(target) = exec::scalar(wave, scalar, address + u64::from(after))? {
-                flow::jump(wave, text, target.wrapping_sub(address))?;
-            }
-        }
-        Instruction::Flow(flow) => return Ok(flow::flow(wave, flow)?),
-        Instruction::ScalarLoad(load) => access::scalar_load(wave, shared, load)?,
-        Instruction::Share(share) => access::share(wave, shared, share, who)?,
-        Instruction::Flat(flat) => access::flat(wave, shared, flat, who)?,
-        Instruction::Hint(_) => {}
-        Instruction::Unknown(what) => {
-            return Err(unknown(format!("{} ({:#010x})", what.what, what.word)));
-        }
-    }
-    Ok(Step::On)
-}
-
-fn unknown(what: String) -> Trouble {
-    FaultKind::NotImplemented { what }.into()
 }
 
 /// The registers of a wave before its first instruction.
@@ -281,6 +254,7 @@ fn first_state(
         mode: kernel.mode(),
         standing: Standing::Runs,
         scratch: (0..words).map(|_| garbage.lanes()).collect(),
+        undefined: None,
     }
 }
 

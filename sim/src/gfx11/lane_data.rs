@@ -2,6 +2,7 @@
 
 use super::isa::memory::{Access, Part};
 use super::wave::Wave;
+use crate::undefined::Origin;
 
 /// The indices of the lanes in a mask, in ascending order.
 pub(super) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
@@ -43,6 +44,33 @@ pub(super) fn data(w: &Wave, register: u8, lane: usize, bytes: u8, part: Part) -
         value[0] >>= 16;
     }
     value
+}
+
+/// Marks the undefined bits of a lane's registers after a load. `undefined` contains the undefined bits of the loaded
+/// words, and `from` their origin, if there are any.
+pub(super) fn deliver_marks(
+    w: &mut Wave,
+    dst: u8,
+    lane: usize,
+    (undefined, from): (&[u32; 4], Option<Origin>),
+    access: Access,
+) {
+    let Access::Load {
+        bytes,
+        signed,
+        part,
+    } = access
+    else {
+        return;
+    };
+    let words = undefined.iter().take(usize::from(bytes.div_ceil(4)));
+    for (i, &bits) in words.enumerate() {
+        let register = dst.wrapping_add(i as u8);
+        let (old, old_from) = w.undefined_bits(register, lane);
+        // Marks are extended and merged in the same way as the values whose bits they mark.
+        let bits = extend(bits, old, bytes, signed, part);
+        w.mark(register, lane, bits, from.or(old_from));
+    }
 }
 
 /// Writes a loaded value to a lane's registers.

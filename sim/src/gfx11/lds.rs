@@ -1,6 +1,7 @@
 //! The shared memory of a block (LDS), and the detection of races on it.
 //!
-//! A byte may be read only after it was written. Between two barriers, if one wave writes a byte, no other wave may
+//! A load of a byte that holds no value, because nothing has written it or because an undefined value was stored to it,
+//! returns an undefined value. Between two barriers, if one wave writes a byte, no other wave may
 //! read or write this byte. There are two exceptions: a write that does not change the value, and two waves that both
 //! executed an atomic operation since the last barrier, because these operations may have ordered the waves.
 //!
@@ -10,18 +11,23 @@
 //! contain the readers and writers of each word. A barrier clears the log, because logged accesses cannot race with
 //! later ones.
 
+use std::collections::HashMap;
+
 use super::lds_notes::{Kind, MAX_NOTES, Note, Noted, Request};
-use super::lds_trace::{Former, SEVERAL, Trace, UNTOUCHED, Who};
+use super::lds_trace::{Former, QUIET, SEVERAL, Trace, UNTOUCHED, Who};
 use crate::FaultKind;
 use crate::footprint::Footprints;
 use crate::lanes::of_mask;
 use crate::marks::{Marks, Touch};
+use crate::undefined::{Cause, NO_LANE, Origin};
 
 /// Why an access to shared memory failed.
 #[derive(Debug)]
 pub(super) enum ShareFault {
     /// The access itself is wrong.
     Plain(FaultKind),
+    /// A use of an undefined value.
+    Undefined(Origin),
     /// A race with another wave, which executed the instruction `at`.
     Race { offset: u64, wave: u8, at: u32 },
 }
@@ -30,6 +36,16 @@ impl From<FaultKind> for ShareFault {
     fn from(kind: FaultKind) -> ShareFault {
         ShareFault::Plain(kind)
     }
+}
+
+/// The result of a load.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Loaded {
+    pub words: [u32; 4],
+    /// The undefined bits of the words.
+    pub undefined: [u32; 4],
+    /// The origin of the first undefined bits, if there are any.
+    pub from: Option<Origin>,
 }
 
 /// The shared memory of a block.
@@ -43,6 +59,9 @@ pub(super) struct Lds {
     marks: Marks,
     footprints: Footprints,
     notes: Vec<Note>,
+    /// For bytes to which an undefined value was stored, the origin of the value. An entry has no meaning after a later
+    /// store to its byte.
+    undefined: HashMap<u64, Origin>,
 }
 
 impl Lds {
@@ -60,6 +79,7 @@ impl Lds {
             marks: Marks::new(bytes / 4 * 4, 2),
             footprints: Footprints::new(2),
             notes: Vec::new(),
+            undefined: HashMap::new(),
         }
     }
 
@@ -163,25 +183,52 @@ impl Lds {
     }
 
     /// Loads up to 16 bytes as words.
-    pub fn load(&mut self, address: u64, bytes: u32, who: Who) -> Result<[u32; 4], ShareFault> {
+    pub fn load(&mut self, address: u64, bytes: u32, who: Who) -> Result<Loaded, ShareFault> {
         self.check(address, bytes)?;
         self.settle();
-        let mut value = [0; 4];
+        let mut loaded = Loaded::default();
         if address.is_multiple_of(4) && bytes.is_multiple_of(4) {
             let first = (address / 4) as usize;
-            for (i, value) in value.iter_mut().take(bytes as usize / 4).enumerate() {
-                self.reads(first + i, u32::MAX, who)?;
-                *value = self.words[first + i];
+            for i in 0..bytes as usize / 4 {
+                loaded.undefined[i] = self.reads(first + i, u32::MAX, who)?;
+                loaded.words[i] = self.words[first + i];
             }
-            return Ok(value);
+        } else {
+            for i in 0..bytes as usize {
+                let at = address as usize + i;
+                let (from, to) = (at % 4 * 8, i % 4 * 8);
+                let undefined = self.reads(at / 4, 0xff << from, who)?;
+                loaded.undefined[i / 4] |= undefined >> from << to;
+                loaded.words[i / 4] |= (self.words[at / 4] >> from & 0xff) << to;
+            }
         }
-        for i in 0..bytes as usize {
-            let at = address as usize + i;
-            self.reads(at / 4, 0xff << (at % 4 * 8), who)?;
-            let byte = self.words[at / 4] >> (at % 4 * 8) & 0xff;
-            value[i / 4] |= byte << (i % 4 * 8);
+        let byte = (0..u64::from(bytes))
+            .find(|&i| loaded.undefined[i as usize / 4] >> (i % 4 * 8) & 0xff != 0);
+        loaded.from = byte.map(|byte| self.origin(address + byte, who));
+        Ok(loaded)
+    }
+
+    /// The origin of the undefined value of a byte.
+    fn origin(&self, offset: u64, who: Who) -> Origin {
+        let stored = self.undefined.get(&offset).copied();
+        stored.unwrap_or(Origin {
+            at: who.at,
+            warp: who.wave,
+            lane: NO_LANE,
+            offset: offset as u32,
+            cause: Cause::Unwritten,
+        })
+    }
+
+    /// Records that undefined values were stored to bytes. The store was already executed.
+    pub fn store_undefined(&mut self, bytes: impl IntoIterator<Item = (u64, Origin)>) {
+        self.settle();
+        for (offset, from) in bytes {
+            let word = (offset / 4) as usize;
+            self.trace(word).written &= !(0xff << (offset % 4 * 8));
+            self.marks.forget(word);
+            self.undefined.insert(offset, from);
         }
-        Ok(value)
     }
 
     /// Stores up to 16 bytes.
@@ -226,10 +273,12 @@ impl Lds {
         let high = if bytes == 8 { self.words[first + 1] } else { 0 };
         for word in first..first + bytes as usize / 4 {
             if !self.marks.is_written(word) {
-                return Err(FaultKind::Unwritten {
-                    offset: word as u64 * 4,
-                }
-                .into());
+                let offset = word as u64 * 4;
+                let stored = (offset..offset + 4).find_map(|byte| self.undefined.get(&byte));
+                return Err(match stored {
+                    Some(from) => ShareFault::Undefined(*from),
+                    None => FaultKind::Unwritten { offset }.into(),
+                });
             }
         }
         let old = u64::from(self.words[first]) | u64::from(high) << 32;
@@ -258,23 +307,22 @@ impl Lds {
         trace
     }
 
-    /// Checks and records that a wave reads bits of a word.
+    /// Checks and records that a wave reads bits of a word. Returns the bits that hold no value. Their read is not
+    /// recorded, because a use of the value is a fault in any case.
     #[inline]
-    fn reads(&mut self, word: usize, mask: u32, who: Who) -> Result<(), ShareFault> {
-        let trace = self.trace(word);
-        if trace.written & mask != mask {
-            let byte = (!trace.written & mask).trailing_zeros() / 8;
-            return Err(FaultKind::Unwritten {
-                offset: word as u64 * 4 + u64::from(byte),
-            }
-            .into());
+    fn reads(&mut self, word: usize, mask: u32, who: Who) -> Result<u32, ShareFault> {
+        let written = self.trace(word).written & mask;
+        let undefined = mask & !written;
+        if written == 0 {
+            return Ok(undefined);
         }
         self.marks.touch_one(word, Touch::Read);
-        match self.note_reader(word, mask, who) {
-            None => Ok(()),
-            Some(Former { byte, waves, .. }) if (waves >> (8 * byte)) as u8 == SEVERAL => Ok(()),
-            Some(former) => self.race(word, former, who),
+        match self.note_reader(word, written, who) {
+            None => {}
+            Some(Former { byte, waves, .. }) if (waves >> (8 * byte)) as u8 & QUIET != 0 => {}
+            Some(former) => self.race(word, former, who)?,
         }
+        Ok(undefined)
     }
 
     /// Records a read. Returns the earlier write of another wave, if there is one.
@@ -320,22 +368,30 @@ impl Lds {
         let former = Former::of(trace.writers, trace.writer_at, me, mask)
             .or_else(|| Former::of(trace.readers, trace.reader_at, me, mask));
         trace.written |= mask;
-        // A write that does not change the value does not conflict with reads by other waves. It is therefore recorded
-        // as a write by several waves.
-        let writer = if same && trace.writers & mask != me & mask {
-            u32::from(SEVERAL) * 0x0101_0101
-        } else {
+        // A write that does not change the value does not conflict with reads by other waves. If only this wave has
+        // written the value (`quiet`), it may change the value later. If several waves have, none may.
+        let quiet = me | (u32::from(QUIET) * 0x0101_0101);
+        let earlier = trace.writers & mask;
+        let writer = if !same || earlier == me & mask {
             me
+        } else if earlier == mask || earlier == quiet & mask {
+            quiet
+        } else {
+            u32::from(SEVERAL) * 0x0101_0101
         };
         trace.writers = trace.writers & !mask | writer & mask;
         trace.writer_at = who.at;
         former
     }
 
-    /// The race with another wave's access to a byte, unless atomic operations may have ordered the two waves.
+    /// Returns the race with another wave's access to a byte as an error, unless atomic operations may have ordered the
+    /// two waves.
     fn race(&self, word: usize, former: Former, who: Who) -> Result<(), ShareFault> {
         let Former { byte, waves, at } = former;
-        let wave = (waves >> (8 * byte)) as u8;
+        let wave = match (waves >> (8 * byte)) as u8 {
+            SEVERAL => SEVERAL,
+            one => one & !QUIET,
+        };
         let both = 1u32 << (who.wave & 31) | 1u32.checked_shl(wave.into()).unwrap_or(0);
         // If there are several readers, atomic operations may have ordered any of them.
         if self.atomics & both == both || wave == SEVERAL && self.atomics != 0 {

@@ -17,15 +17,13 @@ fn is_race(result: Result<impl Sized, ShareFault>) -> bool {
 }
 
 #[test]
-fn a_byte_that_was_not_written_cannot_be_read() {
+fn a_byte_that_was_not_written_is_undefined() {
     let mut lds = memory();
     lds.store(2, 2, &[0x1234, 0, 0, 0], who(0)).unwrap();
-    assert_eq!(lds.load(2, 2, who(0)).unwrap()[0], 0x1234);
-    let fault = lds.load(0, 4, who(0));
-    assert!(matches!(
-        fault,
-        Err(ShareFault::Plain(FaultKind::Unwritten { offset: 0 }))
-    ));
+    assert_eq!(lds.load(2, 2, who(0)).unwrap().words[0], 0x1234);
+    let loaded = lds.load(0, 4, who(0)).unwrap();
+    assert_eq!(loaded.undefined, [0x0000_ffff, 0, 0, 0]);
+    assert_eq!(loaded.from.unwrap().offset, 0);
     let fault = lds.load(62, 4, who(0));
     assert!(matches!(
         fault,
@@ -48,7 +46,29 @@ fn waves_between_two_barriers_race_and_behind_a_barrier_do_not() {
     lds.next_interval();
     lds.store(0, 4, &[3, 0, 0, 0], who(0)).unwrap();
     lds.store(0, 4, &[4, 0, 0, 0], who(0)).unwrap();
-    assert_eq!(lds.load(0, 4, who(0)).unwrap()[0], 4);
+    assert_eq!(lds.load(0, 4, who(0)).unwrap().words[0], 4);
+}
+
+#[test]
+fn a_wave_may_change_a_value_after_it_wrote_the_same_value() {
+    let mut lds = memory();
+    lds.store(0, 4, &[0; 4], who(0)).unwrap();
+    lds.next_interval();
+    lds.store(0, 4, &[0; 4], who(0)).unwrap();
+    lds.store(0, 4, &[1, 0, 0, 0], who(0)).unwrap();
+    // It is now a write that changed the value.
+    assert!(is_race(lds.load(0, 4, who(1))));
+    lds.next_interval();
+    lds.store(0, 4, &[1, 0, 0, 0], who(0)).unwrap();
+    lds.load(0, 4, who(1)).unwrap();
+    assert!(is_race(lds.store(0, 4, &[2, 0, 0, 0], who(0))));
+    lds.next_interval();
+    lds.store(0, 4, &[2, 0, 0, 0], who(0)).unwrap();
+    assert!(is_race(lds.store(0, 4, &[3, 0, 0, 0], who(1))));
+    lds.next_interval();
+    lds.store(0, 4, &[3, 0, 0, 0], who(0)).unwrap();
+    lds.store(0, 4, &[3, 0, 0, 0], who(1)).unwrap();
+    assert!(is_race(lds.store(0, 4, &[4, 0, 0, 0], who(0))));
 }
 
 #[test]
@@ -89,6 +109,8 @@ enum Action {
     Store(u8, [u32; 3], u32, u32),
     Byte(u8, u32),
     Add(u8, u32),
+    /// An undefined value is stored to a byte, after another store.
+    Undefined(u32),
     Barrier,
 }
 
@@ -103,6 +125,7 @@ fn action() -> impl Strategy<Value = Action> {
             .prop_map(|(w, p, m, value)| Action::Store(w, p, m, value)),
         1 => (wave.clone(), 0u32..64).prop_map(|(w, at)| Action::Byte(w, at)),
         1 => (wave, 0u32..64).prop_map(|(w, at)| Action::Add(w, 4 * at)),
+        1 => (0u32..256).prop_map(Action::Undefined),
         3 => Just(Action::Barrier),
     ]
 }
@@ -117,7 +140,9 @@ fn first_request(at: &[u32; 32], bytes: u32, mask: u32, who: Who) -> Request<'_>
     }
 }
 
-fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), ShareFault> {
+/// Executes an action. Returns the undefined bits that it loads.
+fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<u32, ShareFault> {
+    let mut undefined = 0;
     let place = |[first, stride, words]: [u32; 3]| {
         crate::lanes::each(|lane| 4 * (first + stride * words * lane as u32))
     };
@@ -127,7 +152,8 @@ fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), Sha
             let request = first_request(at, bytes, mask, who);
             if !(notes && lds.note_load(&request).is_done) {
                 for lane in of_mask(mask) {
-                    lds.load(at[lane].into(), bytes, who)?;
+                    let loaded = lds.load(at[lane].into(), bytes, who)?;
+                    undefined |= loaded.undefined.iter().fold(0, |all, bits| all | bits);
                 }
             }
         }
@@ -146,9 +172,19 @@ fn apply(lds: &mut Lds, notes: bool, at: u32, action: &Action) -> Result<(), Sha
         Action::Add(wave, address) => {
             lds.update(address.into(), 4, Who { wave, at }, |old| old + 1)?;
         }
+        Action::Undefined(address) => {
+            let from = Origin {
+                at,
+                warp: 0,
+                lane: 0,
+                offset: 0,
+                cause: Cause::Unwritten,
+            };
+            lds.store_undefined([(address.into(), from)]);
+        }
         Action::Barrier => lds.next_interval(),
     }
-    Ok(())
+    Ok(undefined)
 }
 
 proptest! {

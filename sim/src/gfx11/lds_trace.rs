@@ -11,11 +11,14 @@ pub(super) struct Who {
 const NOBODY: u32 = 0xffff_ffff;
 /// Stands for more than one wave.
 pub(super) const SEVERAL: u8 = 0xfe;
+/// With the number of a wave: only this wave wrote the byte, without changing its value. The bit is also set in
+/// [`SEVERAL`].
+pub(super) const QUIET: u8 = 0x40;
 
 /// The state of the four bytes of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Trace {
-    /// The bytes that were written at any time, 0xff each. A write of a whole word may be recorded only in the marks.
+    /// The bytes that hold a value, 0xff each. A write of a whole word may be recorded only in the marks.
     pub written: u32,
     /// The interval between barriers for which `writers` and `readers` are valid.
     pub interval: u32,
@@ -53,7 +56,7 @@ impl Former {
 /// The first byte of a mask that belongs to a wave other than `me`.
 #[inline]
 fn foreign(waves: u32, me: u32, mask: u32) -> Option<u32> {
-    let mine = waves ^ me;
+    let mine = (waves & !(u32::from(QUIET) * 0x0101_0101)) ^ me;
     if waves == NOBODY || mine & mask == 0 {
         return None;
     }

@@ -37,7 +37,7 @@ pub enum CodeObjectError {
     #[error("the code object is not a whole ELF file: {0}")]
     Elf(object::Error),
     /// The code object is for another machine.
-    #[error("the code object is for machine {machine:#x}, flags {flags:#x}, and not for gfx11")]
+    #[error("the code object is for machine {machine:#x}, flags {flags:#x}, not for gfx11")]
     Machine {
         /// `e_machine`.
         machine: u16,

@@ -10,17 +10,24 @@ use super::trouble::Trouble;
 use super::wave::Wave;
 use crate::FaultKind;
 
-/// Executes a scratch instruction.
-pub(super) fn scratch(w: &mut Wave, one: &Flat) -> Result<(), Trouble> {
-    let base = one
-        .base
-        .map_or(0, |base| w.s32(base))
-        .wrapping_add_signed(one.offset);
-    let exec = w.exec();
-    let addresses = match one.address {
+fn base(w: &Wave, one: &Flat) -> u32 {
+    let register = one.base.map_or(0, |base| w.s32(base));
+    register.wrapping_add_signed(one.offset)
+}
+
+/// The offsets that a scratch instruction accesses in the private memories of the lanes.
+pub(super) fn addresses(w: &Wave, one: &Flat) -> [u32; 32] {
+    let base = base(w, one);
+    match one.address {
         Some(register) => w.vector[usize::from(register)].map(|address| address.wrapping_add(base)),
         None => [base; 32],
-    };
+    }
+}
+
+/// Executes a scratch instruction.
+pub(super) fn scratch(w: &mut Wave, one: &Flat) -> Result<(), Trouble> {
+    let (base, addresses) = (base(w, one), addresses(w, one));
+    let exec = w.exec();
     if one.address.is_none() && base.is_multiple_of(4) && rows(w, one, base, exec) {
         return Ok(());
     }

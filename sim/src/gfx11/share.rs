@@ -7,14 +7,15 @@ use pulp::{Simd, WithSimd};
 use super::atomic;
 use super::isa::instruction::Share;
 use super::isa::memory::{Access, Part, ShareKind};
-use super::lane_data::{data, deliver, deliver_old, lanes_of, operands};
-use super::lds::{Lds, ShareFault};
+use super::lane_data::{data, deliver, deliver_marks, deliver_old, lanes_of, operands};
+use super::lds::{Lds, Loaded, ShareFault};
 use super::lds_notes::Request;
 use super::lds_trace::Who;
 use super::trouble::{Shared, Trouble};
 use super::wave::{Lanes, Wave};
 use crate::banks::conflicts;
 use crate::lanes::{each, over};
+use crate::undefined::{NO_LANE, Origin};
 use crate::wide::wide;
 
 /// The properties of an instruction that are the same for all lanes.
@@ -37,8 +38,8 @@ pub(super) fn lane(
 ) -> Result<(), ShareFault> {
     match one.access {
         Access::Load { bytes, .. } => {
-            let value = shared.lds.load(address, bytes.into(), who)?;
-            deliver(w, one.dst, lane, &value, one.access);
+            let loaded = shared.lds.load(address, bytes.into(), who)?;
+            take(w, one.dst, lane, &loaded, one.access);
         }
         Access::Store { bytes, part } => {
             let value = data(w, registers[0], lane, bytes, part);
@@ -55,6 +56,22 @@ pub(super) fn lane(
         }
     }
     Ok(())
+}
+
+/// Writes the result of a load to a lane's registers, and marks its undefined bits.
+fn take(w: &mut Wave, dst: u8, lane: usize, loaded: &Loaded, access: Access) {
+    deliver(w, dst, lane, &loaded.words, access);
+    if let Some(from) = loaded.from {
+        let lane_of_load = match from.lane {
+            NO_LANE => lane as u8,
+            known => known,
+        };
+        let from = Origin {
+            lane: lane_of_load,
+            ..from
+        };
+        deliver_marks(w, dst, lane, (&loaded.undefined, Some(from)), access);
+    }
 }
 
 /// Executes an instruction on shared memory.
@@ -321,13 +338,8 @@ fn two(
         part: Part::Whole,
     };
     for (i, value) in values.iter().enumerate() {
-        deliver(
-            w,
-            one.dst.wrapping_add(i as u8 * bytes / 4),
-            lane,
-            value,
-            access,
-        );
+        let dst = one.dst.wrapping_add(i as u8 * bytes / 4);
+        take(w, dst, lane, value, access);
     }
     Ok(())
 }

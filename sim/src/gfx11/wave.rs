@@ -3,6 +3,7 @@
 use super::descriptor::FloatMode;
 use super::isa::operand::{EXEC, M0, NULL, Src, VCC};
 use crate::lanes::{each, over};
+use crate::undefined::{Origin, Undefined};
 
 /// The value of one register for every lane.
 pub(super) type Lanes = [u32; 32];
@@ -31,9 +32,32 @@ pub(super) struct Wave {
     pub standing: Standing,
     /// Private memory. Each element contains one word of every lane.
     pub scratch: Vec<Lanes>,
+    /// The undefined bits of the registers and of private memory. `None` if there are none.
+    pub undefined: Option<Box<Undefined>>,
 }
 
 impl Wave {
+    /// A wave whose vector registers contain `bits` in every lane, with all bits of its scalar registers set, for tests.
+    /// `denormals` is [`FloatMode::denormals`].
+    #[cfg(test)]
+    pub fn filled(bits: u32, denormals: u8) -> Wave {
+        Wave {
+            vector: Box::new([[bits; 32]; 256]),
+            scalar: [u32::MAX; 128],
+            scc: false,
+            next: 0,
+            mode: FloatMode {
+                round: 0,
+                denormals,
+                clamp_nan: true,
+                ieee: false,
+            },
+            standing: Standing::Runs,
+            scratch: Vec::new(),
+            undefined: None,
+        }
+    }
+
     /// The mask of the active lanes.
     pub fn exec(&self) -> u32 {
         self.scalar[EXEC as usize]
@@ -88,6 +112,31 @@ impl Wave {
             Src::Scalar(register) => self.s64(register),
             Src::Constant(value) => value,
             _ => u64::from(self.scalar32(src)),
+        }
+    }
+
+    /// Replaces the undefined bits of a lane of a vector register. `from` is their origin, if there are any.
+    pub fn mark(&mut self, register: u8, lane: usize, bits: u32, from: Option<Origin>) {
+        let register = usize::from(register);
+        match from {
+            Some(from) if bits != 0 => {
+                let undefined = self.undefined.get_or_insert_default();
+                undefined.set(register, lane, bits.into(), from);
+            }
+            _ => {
+                if let Some(undefined) = &mut self.undefined {
+                    undefined.clear(register, 1 << lane);
+                }
+            }
+        }
+    }
+
+    /// The undefined bits of a lane of a vector register.
+    pub fn undefined_bits(&self, register: u8, lane: usize) -> (u32, Option<Origin>) {
+        let undefined = self.undefined.as_ref();
+        match undefined.and_then(|undefined| undefined.of(register.into(), lane)) {
+            Some((bits, from)) => (bits as u32, Some(from)),
+            None => (0, None),
         }
     }
 

@@ -59,6 +59,7 @@ impl Program for Kernel {
             shared,
             counters: Counters::of_program(self.code.insts.len()),
             requests: Requests::default(),
+            dropped: Default::default(),
         })
     }
 

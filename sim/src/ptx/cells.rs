@@ -112,15 +112,21 @@ impl Cells {
         self.clocks[usize::from(warp)][usize::from(other)]
     }
 
-    /// Checks an access, and records it.
+    /// Checks an access, and records it. Returns the earlier reads that race with this write.
     ///
     /// # Errors
-    /// The origin of the earlier access that races with this one.
+    /// The origin of the earlier write that races with this access.
     #[inline(always)]
-    pub fn access(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), Who> {
+    pub fn access(
+        &mut self,
+        at: usize,
+        intent: Intent,
+        now: Access,
+    ) -> Result<[Option<Who>; 2], Who> {
         self.prepare();
+        let mut raced = [None; 2];
         if intent == Intent::Read && self.is_repeated(at, now) {
-            return Ok(());
+            return Ok(raced);
         }
         let known = &self.clocks[usize::from(now.who.warp)];
         let races = |earlier: &Access| {
@@ -156,16 +162,15 @@ impl Cells {
             }
             Intent::StrongRead => {}
             _ => {
-                let read = cell.reads.iter().find(|read| races(read));
-                if let Some(read) = read.filter(|_| intent != Intent::StrongWrite) {
-                    return Err(read.who);
+                if intent != Intent::StrongWrite {
+                    raced = cell.reads.map(|read| races(&read).then_some(read.who));
                 }
                 cell.write = now;
                 cell.reads = [NONE; 2];
                 cell.strong = intent == Intent::StrongWrite;
             }
         }
-        Ok(())
+        Ok(raced)
     }
 
     /// Whether the same group of lanes has already read this granule at the current clock of its warp. A write since

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::regs::{Args, Run};
+use super::regs::{Args, FILES, Regs, Run};
 
 /// The register files of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +17,18 @@ pub(super) enum File {
 pub(super) struct Reg {
     pub file: File,
     pub index: u32,
+}
+
+impl Reg {
+    /// The number of the register among those of all files.
+    pub fn number(self) -> usize {
+        let file = match self.file {
+            File::Word => 0,
+            File::Long => 1,
+            File::Pred => 2,
+        };
+        self.index as usize * FILES + file
+    }
 }
 
 /// A special register whose value does not change while a warp runs (PTX ISA 10).
@@ -293,6 +305,15 @@ pub(super) struct Inst {
     pub negated: bool,
 }
 
+impl Inst {
+    /// The lanes in which the guard is true.
+    #[inline(always)]
+    pub fn guarded(&self, regs: &Regs) -> u32 {
+        let guard = regs.preds[self.guard as usize];
+        if self.negated { !guard } else { guard }
+    }
+}
+
 /// The position of an instruction in the text and in the source.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Origin {
@@ -321,6 +342,9 @@ pub(super) struct Code {
     /// The registers that each instruction uses. Only registers that warpgroup products also use are listed. Empty if
     /// the kernel has no such products.
     pub uses: Vec<Option<Use>>,
+    /// The registers that each instruction may read or write: a range of `mentioned`, which contains their numbers.
+    pub mentions: Vec<Range<u32>>,
+    pub mentioned: Vec<usize>,
     pub words: u32,
     pub longs: u32,
     pub preds: u32,
@@ -354,6 +378,29 @@ pub(super) fn after_gap(end: u32, align: u32) -> u32 {
 }
 
 impl Code {
+    /// The numbers of the registers that an instruction may read or write.
+    pub fn mentioned(&self, pc: u32) -> &[usize] {
+        let range = self.mentions.get(pc as usize).cloned().unwrap_or_default();
+        let range = range.start as usize..range.end as usize;
+        self.mentioned.get(range).unwrap_or_default()
+    }
+
+    /// The instructions that may be executed after an instruction.
+    pub fn next(&self, pc: u32) -> Vec<u32> {
+        let inst = &self.insts[pc as usize];
+        let always = inst.guard == 0 && !inst.negated;
+        let (mut next, leaves) = match &inst.op {
+            Op::Branch { target, .. } => (vec![*target], always),
+            Op::Switch { targets, .. } => (targets.to_vec(), always),
+            Op::Exit | Op::Trap => (Vec::new(), always),
+            _ => (Vec::new(), false),
+        };
+        if !leaves && (pc as usize) + 1 < self.insts.len() {
+            next.push(pc + 1);
+        }
+        next
+    }
+
     /// Whether the kernel has warpgroup products.
     pub fn has_warpgroups(&self) -> bool {
         !self.uses.is_empty()

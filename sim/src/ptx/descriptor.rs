@@ -3,9 +3,10 @@
 //!
 //! A matrix consists of pieces of 16 bytes, each with eight elements of 16 bits that are neighbours in the major
 //! dimension. An instruction reads 16 elements in dimension K, and 8 to 256 elements in the other dimension (M or N).
-//! The layouts are the canonical ones of CUTLASS (`mma_traits_sm90_gmma.hpp`). Swizzling XORs bits 7 to 9 of an address
-//! into its bits 4 to 6. The swizzle pattern therefore repeats after 1024, 512 or 256 bytes, and a tile begins at a
-//! multiple of that size.
+//! The layouts are the canonical ones of CUTLASS (`mma_traits_sm90_gmma.hpp`). Swizzling XORs bits of an address into
+//! the bits from bit 4 on: bits 7 to 9 for the swizzle of 128 bytes, bits 7 and 8 for that of 64 bytes, and bit 7 for
+//! that of 32 bytes. The pattern therefore repeats after 1024, 512 or 256 bytes, and a tile begins at a multiple of that
+//! size.
 
 /// Number of bytes of a piece.
 pub(super) const PIECE: u32 = 16;
@@ -35,7 +36,7 @@ impl Descriptor {
         let base_offset = bits >> 49 & 7;
         if base_offset != 0 {
             return Err(format!(
-                "the matrix descriptor {bits:#018x} has the base offset {base_offset}, and only 0 is implemented"
+                "the matrix descriptor {bits:#018x} has the base offset {base_offset}, but only 0 is implemented"
             ));
         }
         const UNUSED: u64 = 0x3ff1_c000_c000_c000;

@@ -138,7 +138,7 @@ impl Flight {
         let is_used = |register: &&u32| self.used[**register as usize] == self.fences;
         if d.iter().chain(a).any(|register| is_used(&register)) {
             return Err(
-                "a register of `wgmma.mma_async` was used, and no `wgmma.fence` was executed since"
+                "a register of `wgmma.mma_async` was used, but no `wgmma.fence` was executed since"
                     .to_owned(),
             );
         }

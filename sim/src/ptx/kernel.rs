@@ -131,6 +131,7 @@ impl Kernel {
                 kernel: self.code.name.clone(),
                 ..Place::default()
             }),
+            used_at: None,
         }
     }
 
@@ -139,21 +140,21 @@ impl Kernel {
         let threads = launch.threads();
         if threads == 0 || threads > most {
             return Err(self.refuse(format!(
-                "a block has {threads} threads, and the kernel takes 1 to {most}"
+                "a block has {threads} threads, but the kernel takes 1 to {most}"
             )));
         }
         if let Some(required) = self.code.required_threads
             && required != launch.block
         {
             return Err(self.refuse(format!(
-                "the block is {:?}, and the kernel requires {required:?}",
+                "the block is {:?}, but the kernel requires {required:?}",
                 launch.block
             )));
         }
         let (given, wanted) = (launch.arguments.len(), self.code.parameter_bytes as usize);
         if given != wanted {
             return Err(self.refuse(format!(
-                "the arguments have {given} bytes, and the parameters have {wanted}"
+                "the arguments have {given} bytes, but the parameters have {wanted}"
             )));
         }
         Ok(())

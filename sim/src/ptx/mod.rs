@@ -5,6 +5,7 @@ mod begin;
 mod cells;
 mod code;
 mod descriptor;
+mod exact;
 mod exec;
 mod factors;
 mod flight;

@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
     pub fn unexpected<T>(&self, wanted: &str) -> Result<T, ParseError> {
         match self.peek().text {
             "" => self.error(format!("the text ends before {wanted}")),
-            text => self.error(format!("`{text}` stands where {wanted} is expected")),
+            text => self.error(format!("{wanted} is expected, but `{text}` was found")),
         }
     }
 

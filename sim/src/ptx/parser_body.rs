@@ -74,7 +74,7 @@ impl<'a> Parser<'a> {
 
     fn registers(&mut self, word: &str, items: &mut Vec<Item<'a>>) -> Result<(), ParseError> {
         let Some(ty) = word.strip_prefix('.').and_then(Type::parse) else {
-            return self.error(format!("`{word}` is not a type of registers"));
+            return self.error(format!("`{word}` is not a register type"));
         };
         loop {
             let name = self.word("the name of a register")?;

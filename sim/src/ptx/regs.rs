@@ -2,6 +2,8 @@
 
 use half::{bf16, f16};
 
+use crate::undefined::{Registers, Row};
+
 /// Number of lanes of a warp.
 pub(super) const LANES: usize = 32;
 
@@ -36,6 +38,48 @@ impl Regs {
         };
         regs.preds[0] = !0;
         regs
+    }
+}
+
+/// The number of files by which the numbers of [`Registers`] are interleaved: words, longs, predicates and the carry.
+pub(super) const FILES: usize = 4;
+/// The number of the carry.
+pub(super) const CARRY: usize = 3;
+
+impl Registers for Regs {
+    fn row(&self, register: usize) -> Row {
+        let index = register / FILES;
+        match register % FILES {
+            0 => self.words[index].map(u64::from),
+            1 => self.longs[index],
+            file => {
+                let bits = if file == CARRY {
+                    self.carry
+                } else {
+                    self.preds[index]
+                };
+                std::array::from_fn(|lane| u64::from(bits >> lane & 1))
+            }
+        }
+    }
+
+    fn put_row(&mut self, register: usize, row: &Row) {
+        let index = register / FILES;
+        match register % FILES {
+            0 => self.words[index] = row.map(|value| value as u32),
+            1 => self.longs[index] = *row,
+            file => {
+                let bits = (0..)
+                    .zip(row)
+                    .fold(0, |all, (lane, bit)| all | (*bit as u32 & 1) << lane);
+                let to = if file == CARRY {
+                    &mut self.carry
+                } else {
+                    &mut self.preds[index]
+                };
+                *to = bits;
+            }
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 use super::flight::Flight;
 use super::flow::NOWHERE;
 use super::regs::Regs;
+use crate::undefined::Undefined;
 
 /// Maximum number of instructions of a group's turn while other groups can run.
 pub(super) const SLICE: u32 = 1 << 12;
@@ -54,6 +55,8 @@ pub(super) struct Warp {
     pub committed: [u32; 32],
     /// The warpgroup products of the warp. `None` if the kernel has none.
     pub flight: Option<Box<Flight>>,
+    /// The undefined bits of the registers and of private memory. `None` if there are none.
+    pub undefined: Option<Box<Undefined>>,
 }
 
 impl Warp {
@@ -76,6 +79,7 @@ impl Warp {
             local,
             committed: [0; 32],
             flight: None,
+            undefined: None,
         }
     }
 

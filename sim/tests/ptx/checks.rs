@@ -71,7 +71,7 @@ fn divergent_lanes_need_a_barrier_of_the_warp() {
     let write = "setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $skip;\nst.shared.u32 [%r5], 7;\n$skip:\n";
     let guard = "setp.gt.u32 %p2, %r1, 31;\n@%p2 bra $e;\n";
     let read = "ld.shared.u32 %r2, [%r5];\n";
-    let text = |sync: &str| format!("{guard}{write}{sync}{read}$e:\nmov.u32 %r2, 7;");
+    let text = |sync: &str| format!("mov.u32 %r2, 7;\n{guard}{write}{sync}{read}$e:");
     let kind = fault(&text(""));
     assert!(matches!(kind, FaultKind::Race { .. }), "{kind}");
     assert_eq!(fine(&text("bar.warp.sync 0xffffffff;\n")), [7; 64]);

@@ -92,3 +92,23 @@ fn bar_red_counts_over_the_block() {
         [40; 64]
     );
 }
+
+#[test]
+fn a_block_may_wait_for_a_block_that_begins_later() {
+    // Each block waits until the next one has set its flag, and the last block waits for none.
+    let body = "mov.u32 %r3, %ctaid.x;\nmul.wide.u32 %rd3, %r3, 4;\nadd.s64 %rd4, %rd1, %rd3;\nmov.u32 %r4, 1;\n\
+                setp.eq.u32 %p1, %r3, 2;\n@%p1 bra $set;\n$again:\nld.volatile.global.u32 %r4, [%rd4+4];\n\
+                setp.eq.u32 %p2, %r4, 0;\n@%p2 bra $again;\nadd.u32 %r4, %r4, 1;\n$set:\n\
+                st.volatile.global.u32 [%rd4], %r4;";
+    let case = Case {
+        blocks: 3,
+        ..Case::of(32)
+    };
+    let mut out = vec![0; 3];
+    // One core runs all blocks, in ascending order.
+    let core = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+    core.unwrap()
+        .install(|| case.launch(&kernel("", body), &mut [&mut out]))
+        .unwrap();
+    assert_eq!(out, [3, 2, 1]);
+}

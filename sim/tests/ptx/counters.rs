@@ -83,3 +83,17 @@ fn instructions_are_counted_once_per_group_of_lanes() {
     assert_eq!(counters.executed.iter().sum::<u64>(), 8);
     assert_eq!(counters.barriers, 1);
 }
+
+#[test]
+fn a_warp_whose_lanes_arrive_at_a_barrier_separately_has_reached_it_once() {
+    // Some lanes might leave the kernel, so the lanes do not join before the barrier.
+    let body = "setp.lt.u32 %p1, %r1, 9;\n@%p1 bra $wait;\nsetp.gt.u32 %p2, %r1, 99;\n@%p2 bra $end;\n\
+                $wait:\nbar.sync 0;\n$end:";
+    let text = kernel("", body);
+    let counters = Case::of(96).launch(&text, &mut []).unwrap();
+    assert_eq!(counters.barriers, 3);
+    let arrive = "setp.gt.u32 %p1, %r1, 31;\n@%p1 bra $sync;\nbar.arrive 1, 64;\nbra $end;\n$sync:\nbar.sync 1, 64;\n$end:";
+    let text = kernel("", arrive);
+    let counters = Case::of(64).launch(&text, &mut []).unwrap();
+    assert_eq!(counters.barriers, 2);
+}

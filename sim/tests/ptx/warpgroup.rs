@@ -14,9 +14,10 @@ const B: usize = 16384;
 /// How a matrix of `lines` (M or N) x 16 (K) elements lies in shared memory.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// A line has its elements of dimension K next to each other. The width of the swizzle pattern in bytes, 16 for none.
+    /// A line has its elements of dimension K next to each other. The number is the width of the swizzle pattern in
+    /// bytes; 16 means no swizzle.
     Lines(usize),
-    /// A row of dimension K has the elements of neighbouring lines next to each other.
+    /// A row of dimension K has the elements of neighbouring lines next to each other. The number is the same width.
     Turned(usize),
 }
 
@@ -69,7 +70,7 @@ fn mode(width: usize) -> u64 {
     }
 }
 
-/// The number with which the pieces of the row at this offset are exchanged.
+/// The number that is XORed into the indices of the pieces of the row at this offset.
 fn turn(row: usize, width: usize) -> usize {
     row / 128 % (width / 16)
 }

@@ -70,7 +70,7 @@ KILN_CPU_CALLEE void* kiln_cpu_exit(void) {
     for (uint32_t i = kiln_cpu_state.groups_in_use[warp]; i-- > 0;) {
         kiln_cpu_group* group = &kiln_cpu_groups[warp][i];
         if (!kiln_cpu_group_is_complete(warp, group)) continue;
-        if (!kiln_cpu_finish_group(warp, group, 0)) return kiln_cpu_home;
+        kiln_cpu_finish_group(warp, group, 0);
     }
     if (kiln_cpu_state.waiting) {
 #if KILN_CPU_CHECK

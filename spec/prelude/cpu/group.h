@@ -39,50 +39,35 @@ static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_vote(uint3
     }
 }
 
-// Results of a shuffle. False when a lane reads from one outside the mask or, in check builds, from one
-// that does not exist or has returned; otherwise such a lane keeps its own value.
-KILN_INLINE bool kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint64_t* value,
+// What a lane gets that reads from a lane that takes no part: in CUDA, the value is undefined (CUDA C++ Programming
+// Guide, "Warp Shuffle Functions"). Reductions of a part of a warp read such values and drop them. Kernels whose outputs
+// depend on them have other outputs in check builds.
+#if KILN_CPU_CHECK
+#define KILN_CPU_ABSENT 0xa5a5a5a5a5a5a5a5ull
+#else
+#define KILN_CPU_ABSENT 0xffffffffffffffffull
+#endif
+
+// The results of a shuffle.
+KILN_INLINE void kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint64_t* value,
                                              const uint8_t* source, uint64_t* result) {
     uint32_t lanes = group->arrived;
     if (lanes == 0xffffffffu) {
         for (uint32_t lane = 0; lane < 32; lane++) result[lane] = value[source[lane]];
-        return true;
-    }
-    uint32_t allowed = KILN_CPU_CHECK ? lanes : group->mask;
-    bool valid = true;
-    for (uint32_t left = lanes; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        valid &= allowed >> source[lane] & 1;
-        result[lane] = value[lanes >> source[lane] & 1 ? source[lane] : lane];
-    }
-    return valid;
-}
-
-KILN_CPU_COLD void kiln_cpu_tell_absent_source(uint32_t warp, const kiln_cpu_group* group) {
-    uint32_t allowed = KILN_CPU_CHECK ? group->arrived : group->mask;
-    for (uint32_t left = group->arrived; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left), source = kiln_cpu_source[warp * 32 + lane];
-        if (allowed >> source & 1) continue;
-        kiln_cpu_fault_begins(kiln_cpu_thread_index[warp * 32 + lane].index);
-        kiln_cpu_say(group->site);
-        kiln_cpu_say(" reads from lane ");
-        kiln_cpu_say_number(source);
-        kiln_cpu_say(", which takes no part: mask ");
-        kiln_cpu_say_mask(group->mask);
-        kiln_cpu_say(", lanes ");
-        kiln_cpu_say_mask(group->arrived);
         return;
     }
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t there = value[source[lane]];  // read in any case, so that no branch depends on the lanes
+        result[lane] = lanes >> source[lane] & 1 ? there : KILN_CPU_ABSENT;
+    }
 }
 
-// Completes a group: gives every lane its result and lets all but `running` go on later. False on a fault.
-static __attribute__((noinline)) KILN_CPU_UNSEEN bool kiln_cpu_finish_group(uint32_t warp, kiln_cpu_group* group, uint32_t running) {
+// Completes a group: gives every lane its result and lets all but `running` go on later.
+static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_group(uint32_t warp, kiln_cpu_group* group, uint32_t running) {
     uint64_t *value = kiln_cpu_value + warp * 32, *result = kiln_cpu_result + warp * 32;
     if (group->operation == KILN_CPU_SHUFFLE) {
-        if (!kiln_cpu_finish_shuffle(group, value, kiln_cpu_source + warp * 32, result)) {
-            kiln_cpu_tell_absent_source(warp, group);
-            return false;
-        }
+        kiln_cpu_finish_shuffle(group, value, kiln_cpu_source + warp * 32, result);
     } else if (group->operation != KILN_CPU_SYNC) {
         kiln_cpu_finish_vote(group->operation, group->arrived, value, result);
     }
@@ -92,7 +77,6 @@ static __attribute__((noinline)) KILN_CPU_UNSEEN bool kiln_cpu_finish_group(uint
     kiln_cpu_wake(warp, group->arrived & ~running);
     uint32_t last = --kiln_cpu_state.groups_in_use[warp];
     if (last) *group = kiln_cpu_groups[warp][last];
-    return true;
 }
 
 KILN_INLINE bool kiln_cpu_group_is_complete(uint32_t warp, const kiln_cpu_group* group) {
@@ -149,7 +133,8 @@ KILN_CPU_CALLEE void* kiln_cpu_arrive_warp(void* here) {
     }
     group->arrived |= lane;
     if (!kiln_cpu_group_is_complete(warp, group)) return kiln_cpu_pick();
-    return kiln_cpu_finish_group(warp, group, lane) ? here : kiln_cpu_home;
+    kiln_cpu_finish_group(warp, group, lane);
+    return here;
 }
 
 #endif

@@ -112,10 +112,6 @@ KILN_CPU_SHUFFLE_KIND(_up, uint32_t)
 KILN_CPU_SHUFFLE_KIND(_down, uint32_t)
 KILN_CPU_SHUFFLE_KIND(_xor, int)
 #undef KILN_CPU_SHUFFLE_KIND
-#define __shfl_sync(...) kiln_cpu_shfl(KILN_CPU_SITE("__shfl_sync()"), __VA_ARGS__)
-#define __shfl_up_sync(...) kiln_cpu_shfl_up(KILN_CPU_SITE("__shfl_up_sync()"), __VA_ARGS__)
-#define __shfl_down_sync(...) kiln_cpu_shfl_down(KILN_CPU_SITE("__shfl_down_sync()"), __VA_ARGS__)
-#define __shfl_xor_sync(...) kiln_cpu_shfl_xor(KILN_CPU_SITE("__shfl_xor_sync()"), __VA_ARGS__)
 
 KILN_INLINE uint32_t kiln_cpu_ballot(const char* site, uint32_t mask, int predicate) {
     return (uint32_t)kiln_cpu_exchange(mask, predicate != 0, 0, KILN_CPU_BALLOT, site);
@@ -172,5 +168,27 @@ KILN_INLINE void __threadfence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); 
 KILN_INLINE void __threadfence_block(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 KILN_INLINE void __threadfence_system(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 KILN_INLINE void __nanosleep(unsigned int) {}
+
+// The generator asks for functions if the source has overloads of them, whose declarations a macro would break. A check
+// build then keeps a text for each place in a table.
+#ifdef KILN_CPU_SHUFFLE_FUNCTIONS
+#include "shim/call_site.h"
+#define KILN_CPU_SHUFFLE_FUNCTION(kind, Source)                                                        \
+    template <class T>                                                                                 \
+    KILN_INLINE T __shfl##kind##_sync(unsigned int mask, T value, Source source, int width = 32,       \
+                                      kiln_shim::call_site at = kiln_shim::call_site::here()) {        \
+        return kiln_cpu_shfl##kind(at.text, mask, value, source, width);                               \
+    }
+KILN_CPU_SHUFFLE_FUNCTION(, int)
+KILN_CPU_SHUFFLE_FUNCTION(_up, unsigned int)
+KILN_CPU_SHUFFLE_FUNCTION(_down, unsigned int)
+KILN_CPU_SHUFFLE_FUNCTION(_xor, int)
+#undef KILN_CPU_SHUFFLE_FUNCTION
+#else
+#define __shfl_sync(...) kiln_cpu_shfl(KILN_CPU_SITE("__shfl_sync()"), __VA_ARGS__)
+#define __shfl_up_sync(...) kiln_cpu_shfl_up(KILN_CPU_SITE("__shfl_up_sync()"), __VA_ARGS__)
+#define __shfl_down_sync(...) kiln_cpu_shfl_down(KILN_CPU_SITE("__shfl_down_sync()"), __VA_ARGS__)
+#define __shfl_xor_sync(...) kiln_cpu_shfl_xor(KILN_CPU_SITE("__shfl_xor_sync()"), __VA_ARGS__)
+#endif
 
 #endif

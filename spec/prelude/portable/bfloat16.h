@@ -53,10 +53,16 @@ struct __nv_bfloat16 {
 #undef KILN_ONLY_HALF
 #undef KILN_EXPLICIT_HALF
 typedef __nv_bfloat16 nv_bfloat16;
+// The bits of two bfloat16s, which convert to them and from them.
+struct __attribute__((aligned(4))) __nv_bfloat162_raw {
+    unsigned short x, y;
+};
 struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;
     __nv_bfloat162() = default;
     KILN_MEMBER __nv_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) : x(x), y(y) {}
+    KILN_MEMBER __nv_bfloat162(const __nv_bfloat162_raw& raw) : x(__nv_bfloat16_raw{raw.x}), y(__nv_bfloat16_raw{raw.y}) {}
+    KILN_MEMBER operator __nv_bfloat162_raw() const { return __nv_bfloat162_raw{x.bits, y.bits}; }
 };
 typedef __nv_bfloat162 nv_bfloat162;
 

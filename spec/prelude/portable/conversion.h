@@ -100,6 +100,8 @@ KILN_INLINE float __fmaf_rd(float x, float y, float z) { return kiln_sum_down(x 
 KILN_INLINE float __fadd_rd(float x, float y) { return __fmaf_rd(x, 1.0f, y); }
 KILN_INLINE float __fsub_rd(float x, float y) { return __fmaf_rd(x, 1.0f, -y); }
 
+#include "portable/double_rounding.h"
+
 // Conversions saturate; a plain cast would be undefined. A NaN becomes 0, but the top bit alone if it is a double or
 // the result has 64 bits: PTX ISA, 9.7.9.21, "cvt".
 #define KILN_CONVERT_TO(From, name, To, low, high, of_nan)                                             \

@@ -9,10 +9,18 @@ typedef _Float16 half;
 #endif
 typedef half __half;
 typedef half nv_half;
+// The bits of two halves, which convert to them and from them.
+struct __attribute__((aligned(4))) __half2_raw {
+    unsigned short x, y;
+};
 struct __attribute__((aligned(4))) half2 {
     half x, y;
     half2() = default;
     KILN_MEMBER constexpr half2(half x, half y) : x(x), y(y) {}
+    KILN_MEMBER half2(const __half2_raw& raw) : x(kiln_bits<half>(raw.x)), y(kiln_bits<half>(raw.y)) {}
+    KILN_MEMBER operator __half2_raw() const {
+        return __half2_raw{kiln_bits<unsigned short>(x), kiln_bits<unsigned short>(y)};
+    }
 };
 typedef half2 __half2;
 typedef half2 nv_half2;

@@ -9,6 +9,10 @@ using ::exp2; using ::expm1; using ::fabs; using ::fdim; using ::floor; using ::
 using ::fmod; using ::hypot; using ::isfinite; using ::isinf; using ::isnan; using ::lgamma; using ::log; using ::log10;
 using ::log1p; using ::log2; using ::nearbyint; using ::pow; using ::remainder; using ::rint; using ::round; using ::sin;
 using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::tgamma; using ::trunc;
+using ::acosf; using ::asinf; using ::atan2f; using ::atanf; using ::ceilf; using ::cosf; using ::coshf; using ::exp2f;
+using ::expf; using ::expm1f; using ::fabsf; using ::floorf; using ::fmaf; using ::fmaxf; using ::fminf; using ::fmodf;
+using ::log10f; using ::log1pf; using ::log2f; using ::logf; using ::powf; using ::rintf; using ::roundf; using ::sinf;
+using ::sinhf; using ::sqrtf; using ::tanf; using ::tanhf; using ::truncf;
 }  // namespace std
 
 #endif

@@ -13,7 +13,8 @@ use crate::text::TextError;
 pub enum BakedError {
     /// The file is larger than any table that `tune` writes.
     #[error(
-        "the table has {bytes} bytes, more than the {limit} that are read\nhelp: restore the file, or delete it and run `tune bake`"
+        "the table has {bytes} bytes, but the maximum is {limit}\n\
+         help: restore the file, or delete it and run `tune bake`"
     )]
     TooLarge {
         /// The size of the file in bytes.
@@ -91,7 +92,8 @@ pub enum BakedError {
     },
     /// A row is in the section of another device.
     #[error(
-        "line {line}: a row of `{device}` in the section of `{section}`\nhelp: move the line to its section, or run `tune bake` on that device (with `--write` for a cpu)"
+        "line {line}: the row is for `{device}`, but it is in the section of `{section}`\n\
+         help: move the line to its section, or run `tune bake` on that device (with `--write` for a cpu)"
     )]
     Section {
         /// Line of the row.
@@ -123,7 +125,7 @@ pub enum BakedError {
         message: &'static str,
     },
     /// The table belongs to another kernel.
-    #[error("the table is of kernel `{found}`, not `{expected}`")]
+    #[error("the table belongs to kernel `{found}`, not to kernel `{expected}`")]
     Kernel {
         /// The kernel that the table names.
         found: String,

@@ -1,22 +1,19 @@
-//! The folder with the baked tables of a package.
+//! The folder with the local tables of a package.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The environment variable with a folder of tables that builds read instead of those in the package. A relative path is
-/// relative to the package.
+/// The environment variable that names a folder of local tables. Builds read these tables in addition to the tables in
+/// the package. A relative path is relative to the root folder of the package.
 pub const TUNED_VARIABLE: &str = "KILN_TUNED";
 
-/// The folder with the tables of a package whose root folder is `root`. `given` is the value of [`TUNED_VARIABLE`]. Its
-/// folder can contain the tables of one package, or one folder for each package of a workspace, as `tune run` writes
-/// them.
-pub fn tables_folder(given: Option<OsString>, root: &Path, package: &str) -> PathBuf {
-    let Some(given) = given.filter(|given| !given.is_empty()) else {
-        return root.join("tuned");
-    };
-    let given = root.join(given);
+/// Returns the folder that contains the local tables of `package`, whose root folder is `root`. `given` is the value of
+/// [`TUNED_VARIABLE`]; if it is unset or empty, the result is `None`. The folder that the variable names can contain
+/// the tables of one package, or one folder for each package of a workspace, as `tune run` writes them.
+pub fn local_tables_folder(given: Option<OsString>, root: &Path, package: &str) -> Option<PathBuf> {
+    let given = root.join(given.filter(|given| !given.is_empty())?);
     let own = given.join(package);
-    if own.is_dir() { own } else { given }
+    Some(if own.is_dir() { own } else { given })
 }
 
 #[cfg(test)]
@@ -28,18 +25,15 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(base.path().join("all/alpha")).unwrap();
         let folder = |given: &str, package| {
-            let found = tables_folder(Some(given.into()), base.path(), package);
+            let found = local_tables_folder(Some(given.into()), base.path(), package)?;
             let below = found.strip_prefix(base.path()).unwrap();
-            below.to_str().unwrap().to_owned()
+            Some(below.to_str().unwrap().to_owned())
         };
-        assert_eq!(folder("", "alpha"), "tuned");
-        assert_eq!(folder("all", "alpha"), "all/alpha");
-        assert_eq!(folder("all", "beta"), "all");
-        assert_eq!(folder("all/alpha", "alpha"), "all/alpha");
-        assert_eq!(folder("all", ""), "all");
-        assert_eq!(
-            tables_folder(None, Path::new("/p"), "x"),
-            Path::new("/p/tuned")
-        );
+        assert_eq!(folder("", "alpha"), None);
+        assert_eq!(folder("all", "alpha").unwrap(), "all/alpha");
+        assert_eq!(folder("all", "beta").unwrap(), "all");
+        assert_eq!(folder("all/alpha", "alpha").unwrap(), "all/alpha");
+        assert_eq!(folder("all", "").unwrap(), "all");
+        assert_eq!(local_tables_folder(None, Path::new("/p"), "x"), None);
     }
 }

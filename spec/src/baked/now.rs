@@ -7,8 +7,8 @@ use crate::hash::{Hash, SourceHash};
 use crate::model::KernelSpec;
 
 impl Hashes {
-    /// The current hashes of a kernel's inputs, for the rows of devices of this backend. `source` is the hash of the
-    /// current source.
+    /// Returns the current hashes of a kernel's inputs on devices of this backend. `source` is the hash of the current
+    /// source.
     ///
     /// Kernels cannot declare compiler flags yet, so the field for flags is the hash of an empty text.
     pub fn now(spec: &KernelSpec, source: SourceHash, backend: Backend) -> Hashes {

@@ -7,8 +7,9 @@ use super::BakedError;
 use crate::text::shorten;
 use crate::text::spelling::nearest;
 
-/// Maximum size of a file in bytes.
-pub(super) const MAX_BYTES: usize = 1 << 20;
+/// Maximum size of a table or index, in bytes. The rows in `examples/tuned/row_norms.toml` have
+/// about 450 bytes each, so there is room for about 37,000 rows.
+pub const MAX_TABLE_BYTES: usize = 16 << 20;
 /// The format number that this version reads and writes.
 pub(super) const FORMAT: i64 = 1;
 
@@ -18,10 +19,10 @@ pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Result<Text<'a>, BakedError> {
-        if bytes.len() > MAX_BYTES {
+        if bytes.len() > MAX_TABLE_BYTES {
             return Err(BakedError::TooLarge {
                 bytes: bytes.len(),
-                limit: MAX_BYTES,
+                limit: MAX_TABLE_BYTES,
             });
         }
         std::str::from_utf8(bytes).map(Text).map_err(|error| {

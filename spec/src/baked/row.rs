@@ -149,6 +149,7 @@ impl Row {
     /// Parses the problem and the config of a fresh row, and checks the row against the spec:
     ///
     /// - Both texts must be canonical.
+    /// - The baseline and the entry must be those of the spec.
     /// - The config must be in the search space or be the baseline.
     /// - The launch plan must be the one that the spec computes.
     ///

@@ -110,9 +110,10 @@ impl BakedTable {
         }
     }
 
-    /// Reads what is left of a damaged table, such as one that contains the lines of two branches after a merge. Every
-    /// line with a complete row counts. Of several rows for one device and problem, the first one for which `prefer`
-    /// holds is kept, or otherwise the first one. Also returns the lines of the rows that cannot be read.
+    /// Recovers the rows of a damaged table, such as one that contains the lines of two branches after a merge. Keeps
+    /// every row that is complete on its line. If several rows have the same device and problem, keeps the first one
+    /// for which `prefer` returns `true` or, if there is none, the first one. Also returns the numbers of the lines
+    /// whose rows cannot be read.
     ///
     /// # Errors
     /// If the file is not UTF-8 text, is too large, or a newer version of Kiln wrote it.
@@ -251,7 +252,7 @@ impl BakedTable {
 }
 
 impl BakedError {
-    /// The same error for the line `at`.
+    /// Returns the error with `at` as its line.
     fn at(mut self, at: usize) -> BakedError {
         if let BakedError::Value { line, .. } | BakedError::Speedup { line, .. } = &mut self {
             *line = at;
@@ -260,7 +261,7 @@ impl BakedError {
     }
 }
 
-/// Reads the line of a row by itself.
+/// Reads a row from its line alone, without the rest of the table.
 fn read_line(line: &str) -> Result<Row, BakedError> {
     let line = line.trim().trim_end_matches(',');
     let file = format!("format = {FORMAT}\nrow = {line}\n");

@@ -51,8 +51,8 @@ fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnost
         };
         let ty = &constant.ty;
         let help = format!(
-            "callers give it by an argument behind the kernel's own, `{attribute} #[len(..)] {name}: &[..]` ({ty}); a value that \
-             never changes is an initialiser in the source"
+            "pass its value in an argument after the kernel's own: `{attribute} #[len(..)] {name}: &[..]` ({ty}); if \
+             its value never changes, initialise it in the source"
         );
         diagnostics.push(Diagnostic::new(span, message).help(help));
     }

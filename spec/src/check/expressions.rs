@@ -55,8 +55,8 @@ const LENGTH: ExprPlace = ExprPlace {
 /// The length of an output that is compared element by element. It must not depend on the config, because different
 /// configs would write different elements.
 const OUTPUT_LENGTH: ExprPlace = ExprPlace {
-    no_params: "two configs would write other elements; say what is compared: `#[compare(sum)]`, `max`, `min`, or \
-         `none` for a workspace",
+    no_params: "two configs would write different elements; say what is compared: `#[compare(sum)]`, `max`, `min`, \
+                or `none` for a workspace",
     ..LENGTH
 };
 const COMPARED_LENGTH: ExprPlace = ExprPlace {
@@ -276,7 +276,11 @@ impl SpecCheck<'_> {
                     names.join(", ")
                 };
                 let message = format!("`{x}` and `{y}` are never equal");
-                let help = format!("one is out of {}, the other out of {}", list(a), list(b));
+                let help = format!(
+                    "the values of the first are {}; those of the second are {}",
+                    list(a),
+                    list(b)
+                );
                 self.report(span, message, &help);
                 FoundName::Wrong
             }
@@ -356,7 +360,7 @@ impl SpecCheck<'_> {
         let help = match nearest(name, known.iter().map(String::as_str)) {
             Some(near) => format!("did you mean `{near}`?"),
             None if ElemType::from_name(name).is_some() => {
-                "element types are names only where `types(..)` lists them".into()
+                "an element type is a name only if `types(..)` lists it".into()
             }
             None if known.is_empty() => "the kernel has no parameters or sizes".into(),
             None => format!("known names: {}", known.join(", ")),

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::reserved;
 use crate::config::ParamValue;
-use crate::model::ElemRef;
 use crate::parse::declaration::{ArgDecl, ArgKind, Name, NamedValues, ReferenceDecl, Spanned};
 use crate::parse::{KernelAttr, KernelFn};
 use crate::source::EntryPath;
@@ -84,8 +83,8 @@ impl DeclaredNames<'_> {
         }
     }
 
-    /// Checks that choices do not clash with other names. A choice of parameter `P` is a name in expressions, and it is
-    /// the macro `P_choice` in the source.
+    /// Checks that choices do not clash with other names. Expressions use the choice `c` of a parameter `P` as the name
+    /// `c`, and the source uses it as the macro `P_c`.
     fn choices(&mut self) {
         let (attr, function) = (self.attr, self.function);
         let mut taken: BTreeMap<String, &str> = BTreeMap::new();
@@ -157,8 +156,10 @@ impl DeclaredNames<'_> {
     }
 
     fn is_used(&mut self, ty: &Name) {
-        let used =
-            |arg: &ArgDecl| matches!(arg.elem(), Some(ElemRef::Param(name)) if **name == *ty.value);
+        let used = |arg: &ArgDecl| match &arg.kind {
+            ArgKind::Slice { elem, .. } | ArgKind::Typed(elem) => elem.name() == &*ty.value,
+            ArgKind::Scalar(_) | ArgKind::Plain => false,
+        };
         if !self.function.args.iter().any(used) {
             let message = format!("no argument has the type `{}`", ty.value);
             let help = format!("write `&[{}]` in an argument, or remove it", ty.value);

@@ -1,4 +1,4 @@
-//! Names that a kernel's source cannot define as macros.
+//! Names that a tunable parameter or a type parameter cannot have, because each of them becomes a macro of the source.
 
 /// Keywords of C++ and names that belong to the execution models of CUDA and HIP, sorted. A tunable parameter becomes a
 /// macro, and a macro with one of these names would change the meaning of unrelated code.

@@ -22,7 +22,7 @@ const BUDGET: LayerBudget = LayerBudget {
     looked_at: 100_000,
 };
 
-/// Limits that every extent satisfies.
+/// Device limits that no extent exceeds.
 const UNLIMITED: DeviceLimits = DeviceLimits {
     max_threads_per_block: u32::MAX,
     max_block: [u32::MAX; 3],
@@ -65,7 +65,7 @@ impl SpecCheck<'_> {
             .collect();
         for (span, why) in invalid {
             let message = format!(
-                "a config to try first is in the space of no problem on any known target: {why}"
+                "a config to try first is not in the search space of any problem on any known target: {why}"
             );
             let help = "change its values or remove it: it would never be tried";
             self.report(span, message, help);
@@ -116,7 +116,7 @@ impl SpecCheck<'_> {
         let named = named.join(", ");
         Some((
             message,
-            format!("the baseline is a config of the space; there {named}"),
+            format!("the baseline must be a config of the search space; in the baseline, {named}"),
         ))
     }
 
@@ -232,7 +232,8 @@ fn known_limits() -> Vec<DeviceLimits> {
 }
 
 /// The first declared problem for which no config is valid under any of `limits`, with a list of the rules and how many
-/// configs each of them rejects under the first limits. A problem whose search takes too many steps counts as valid.
+/// configs each of them rejects under the first of `limits`. A problem whose search takes too many steps counts as
+/// valid.
 fn never_valid(spec: &KernelSpec, limits: &[DeviceLimits]) -> Option<(Problem, Vec<String>)> {
     spec.problems.iter().find_map(|problem| {
         let mut why = None;

@@ -5,7 +5,7 @@ use crate::codegen::CodegenError;
 use crate::model::ArgSpec;
 use crate::parse::ParsedKernel;
 use crate::parse::declaration::ReferenceDecl;
-use crate::source::{EntryError, EntryPath, SourceScan, is_for_hosts};
+use crate::source::{EntryError, EntryPath, SourceScan};
 use crate::text::diagnostic::{Diagnostic, Diagnostics, SpanRange};
 use crate::text::spelling::nearest;
 
@@ -15,12 +15,15 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     entries(kernel, scan, &mut diagnostics);
     constants::check(kernel, scan, &mut diagnostics);
-    host_headers(kernel, scan, &mut diagnostics);
+    nested_launch(kernel, scan, &mut diagnostics);
     redefined(kernel, scan, &mut diagnostics);
     let attr = &kernel.attr;
     for param in &attr.params {
         let name = &*param.name.value;
-        if !scan.mentions(name) && !changes_the_launch(kernel, name) {
+        // A parameter with one value acts like `-DNAME` on a compiler's command line: the source may only test whether
+        // the name is defined.
+        let is_definition = param.values.len() == 1 && scan.is_tested(name);
+        if !scan.mentions(name) && !is_definition && !changes_the_launch(kernel, name) {
             diagnostics.push(unmentioned(&param.name.value, param.name.span, scan));
         }
     }
@@ -46,20 +49,15 @@ fn redefined(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnos
     }
 }
 
-/// Reports headers for host code that the source includes unconditionally. The `cpu` device may be able to compile
-/// them, but no GPU compiler can.
-fn host_headers(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
-    let name = SpanRange::from(kernel.function.ident.span());
-    let span = kernel.attr.source.as_ref().map_or(name, |s| s.span);
-    let always = scan.includes().iter().filter(|found| !found.conditional);
-    for include in always.filter(|found| is_for_hosts(&found.header)) {
-        let (header, at) = (&include.header, &include.at);
+/// Reports a kernel that launches a kernel.
+fn nested_launch(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
+    if let Some(at) = scan.launch_in(&kernel.spec.entry) {
+        let name = SpanRange::from(kernel.function.ident.span());
+        let span = kernel.attr.source.as_ref().map_or(name, |s| s.span);
         let message =
-            format!("`<{header}>` ({at}) is a header for host code: it does not compile for GPUs");
-        diagnostics.push(Diagnostic::new(span, message).help(
-            "remove it, or put it and the host code that needs it under `#ifndef KILN`; kernels have `<cmath>`, \
-             `<cstdint>`, `<limits>`, `<type_traits>` and their like (docs/device-prelude.md)",
-        ));
+            format!("`<<<` ({at}) launches a kernel from a kernel, which Kiln does not support");
+        let help = "launch the second kernel from Rust";
+        diagnostics.push(Diagnostic::new(span, message).help(help));
     }
 }
 
@@ -129,7 +127,7 @@ fn unmentioned(name: &str, span: SpanRange, scan: &SourceScan) -> Diagnostic {
         return Diagnostic::new(span, message).help(format!("test its value: `#if {name}`"));
     }
     let message =
-        format!("the source never mentions `{name}`, nor do `grid`, `block` and `shared`");
+        format!("the kernel's code never mentions `{name}`, nor do `grid`, `block` and `shared`");
     let help = match nearest(name, scan.identifiers().iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`? Every value would give the same launch"),
         None => {

@@ -17,7 +17,7 @@ use crate::problem::Problem;
 /// An argument that fills a `__constant__` variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Constant {
-    /// The argument's index among the arguments of a launch.
+    /// The argument's index among the arguments that the kernel receives.
     place: usize,
     /// The path of the variable in the source, with its namespaces.
     pub path: String,

@@ -13,9 +13,16 @@ use crate::source::lexer::{TokenKind, lex};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Defines {
     macros: Vec<(String, String)>,
-    /// Element types whose C names consist of several words. Their macros expand to a typedef.
-    types: BTreeSet<ElemType>,
+    /// The element type of each type parameter. The parameter's macro expands to a typedef.
+    types: Vec<(String, ElemType)>,
 }
+
+/// The prefix of the typedef to which the macro of a type parameter expands.
+///
+/// The macro does not expand to the C type itself, because `T(0)` is not valid C++ for a type of two words, and because
+/// `template <typename T>` must stay valid in a source with a type parameter `T`: there, the name of the typedef becomes
+/// the name of the template's parameter.
+const TYPE_PREFIX: &str = "kiln_type_";
 
 impl Defines {
     /// The macros for the parameters of `config` and for the element types of `problem`.
@@ -52,10 +59,8 @@ impl Defines {
                     problem: problem.to_string(),
                 });
             };
-            defines.push(ty.name.to_string(), elem.macro_name().to_owned());
-            if elem.macro_name() != elem.c_name() {
-                defines.types.insert(elem);
-            }
+            defines.push(ty.name.to_string(), format!("{TYPE_PREFIX}{}", ty.name));
+            defines.types.push((ty.name.to_string(), elem));
         }
         defines.check(spec)?;
         Ok(defines)
@@ -82,7 +87,9 @@ impl Defines {
 
     /// The typedefs that must come before the macros.
     pub fn typedefs(&self) -> String {
-        let line = |ty: &ElemType| format!("typedef {} {};\n", ty.c_name(), ty.macro_name());
+        let line = |(name, ty): &(String, ElemType)| {
+            format!("typedef {} {TYPE_PREFIX}{name};\n", ty.c_name())
+        };
         self.types.iter().map(line).collect()
     }
 
@@ -91,14 +98,18 @@ impl Defines {
         self.macros.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The replacement texts of the macros, in order.
+    /// The replacement texts of the macros, and the C names of the types.
     pub fn values(&self) -> impl Iterator<Item = &str> {
-        self.macros.iter().map(|(_, value)| value.as_str())
+        let types = self.types.iter().map(|(_, ty)| ty.c_name());
+        self.macros
+            .iter()
+            .map(|(_, value)| value.as_str())
+            .chain(types)
     }
 
-    /// The macros without those whose names are in `passed`. These are the names in the arguments of the entry's
-    /// template. They are passed to the template, and a macro would replace the template's own parameter of the same
-    /// name.
+    /// Returns the macros whose names are not in `passed`, the names that occur in the arguments of the entry's
+    /// template. The template receives the values of these names as arguments. If they were macros too, they would
+    /// replace template parameters of the same name.
     pub fn without(&self, passed: &BTreeSet<String>) -> Defines {
         let macros = self.macros.iter();
         let kept = macros.filter(|(name, _)| !passed.contains(name));

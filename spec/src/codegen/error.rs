@@ -43,7 +43,7 @@ pub enum CodegenError {
         problem: String,
     },
     /// The length of the data for a `__constant__` variable has no value.
-    #[error("the length of what fills `{path}`: {cause}")]
+    #[error("the length of the argument that fills `{path}`: {cause}")]
     ConstantLength {
         /// The path of the variable.
         path: String,

@@ -2,8 +2,8 @@
 //! Programs launch the *release entry*. The *receipt entry* computes the same and also writes a receipt, which proves
 //! which kernel ran.
 //!
-//! A unit contains the author's text with small edits. The kernel gets the symbol of the release entry as name, and
-//! `extern "C"`. The receipt entry follows it. It is the kernel once more, with one more parameter and one more
+//! A unit contains the author's text with small edits. The kernel is renamed to the symbol of the release entry and
+//! declared `extern "C"`. The receipt entry follows it: a copy of the kernel with one more parameter and one more
 //! statement. If the kernel is a template, two generated `__global__` functions call the instance for the config. Other
 //! edits add parameters for `__constant__` variables, add assertions about the layout of structs and arrays, and adapt
 //! shared memory and `#pragma unroll` to host compilers.
@@ -14,11 +14,11 @@
 
 mod constants;
 mod defines;
-mod edit;
 mod error;
 #[doc(hidden)]
 pub mod prelude;
 mod rewrite;
+mod standard_headers;
 mod symbol;
 mod target;
 mod unit;

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::constants::Constant;
-use super::edit::Edits;
 use super::target::TargetRow;
 use super::{CodegenError, Symbol};
 use crate::model::{Plain, PlainArg};
-use crate::source::lexer::{Token, TokenKind, lex, lex_directive};
+use crate::source::edit::Edits;
+use crate::source::lexer::{TokenKind, lex};
 use crate::source::{Entry, KernelFunction, SourceScan, SourceText, line_marker};
 
 /// The inputs from which both entries are created.
@@ -31,7 +31,7 @@ const INSTANCE: &str = "kiln_instance";
 /// The additional parameter of a receipt entry.
 const RECEIPT_PARAMETER: &str = "::kiln_receipt* kiln_r";
 
-/// The hashes that the statement that signs a receipt writes.
+/// The hashes that the signing statement writes to a receipt.
 pub(super) struct Signing<'a> {
     pub symbol: &'a Symbol,
     pub symbol_hash: u64,
@@ -43,11 +43,6 @@ impl Signing<'_> {
         let (symbol, config) = (self.symbol_hash, self.config_hash);
         format!(" KILN_SIGN_RECEIPT(kiln_r, 0x{symbol:016x}ull, 0x{config:016x}ull);")
     }
-}
-
-/// The text on one line, so that the code after it keeps its line number.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 impl Rewriter<'_> {
@@ -64,6 +59,11 @@ impl Rewriter<'_> {
     ) -> Result<String, CodegenError> {
         let mut edits = Edits::default();
         for site in &self.entry.sites {
+            if site.body_open.is_none() && self.instance.is_none() {
+                // clang for AMD GPUs rejects a kernel whose declaration is repeated. Nothing in the source calls it.
+                edits.blank(self.text(), site.range.clone());
+                continue;
+            }
             if let Some(arguments) = self.instance {
                 self.instantiate(&mut edits, site, arguments, release, signing);
             } else {
@@ -86,9 +86,9 @@ impl Rewriter<'_> {
         Ok(edits.apply(self.text()))
     }
 
-    /// A second version of a kernel, as the receipt entry: the receipt is its last parameter, and its first statement
-    /// signs the receipt. `#pragma unroll` is removed, because this entry is compiled for small code. The functions that
-    /// the kernel calls are those of the release entry.
+    /// Returns the receipt entry, which is an edited copy of the kernel `site`. The receipt is its last parameter, and
+    /// its first statement signs the receipt. `#pragma unroll` is removed, because this entry is compiled for small
+    /// code. The copy calls the same functions as the release entry.
     fn receipt_entry(
         &self,
         site: &KernelFunction,
@@ -104,6 +104,17 @@ impl Rewriter<'_> {
         for unroll in self.scan.unrolls() {
             if site.range.contains(&unroll.range.start) {
                 edits.blank(self.text(), unroll.range.clone());
+            }
+        }
+        // Remove the excluded directives and code. An `#if` group whose conditions are known may begin before the
+        // kernel, and the copy must not contain only a part of its directives.
+        for range in self.scan.excluded() {
+            let (start, end) = (
+                range.start.max(site.range.start),
+                range.end.min(site.range.end),
+            );
+            if start < end {
+                edits.blank(self.text(), start..end);
             }
         }
         if self.row.host {
@@ -146,7 +157,7 @@ impl Rewriter<'_> {
             site.global_range.clone(),
             "__device__ __forceinline__",
         );
-        if let Some(bounds) = &site.bounds_range {
+        for bounds in &site.bounds_ranges {
             edits.blank(text, bounds.clone());
         }
         if site.body_open.is_none() {
@@ -165,10 +176,14 @@ impl Rewriter<'_> {
                 }
             })
             .collect();
-        let bounds = site.launch_bounds.as_ref();
-        let bounds = bounds.map_or(String::new(), |text| {
-            format!("__launch_bounds__({}) ", one_line(text))
-        });
+        let bounds = site.launch_bounds.as_deref().unwrap_or_default();
+        // Conditional bounds have several lines.
+        let is_conditional = bounds.contains('\n');
+        let bounds = match is_conditional {
+            true => format!("{bounds}\n"),
+            false if bounds.is_empty() => String::new(),
+            false => format!("{bounds} "),
+        };
         let names = (0..site.params.len()).map(|place| format!("kiln_{place}"));
         let mut params: Vec<String> = (site.params.iter().zip(names.clone()))
             .map(|(param, name)| format!("{} {name}", param.ty.replace(": :", "::")))
@@ -183,15 +198,24 @@ impl Rewriter<'_> {
         let release = entry(release, &params, "");
         params.push(RECEIPT_PARAMETER.into());
         let receipt = entry(signing.symbol, &params, &signing.statement());
-        edits.insert(
-            site.range.end,
-            &format!(" namespace {INSTANCE} {{ {aliases}{release} {receipt} }}"),
-        );
+        let mut instance = format!(" namespace {INSTANCE} {{ {aliases}{release} {receipt} }}");
+        if is_conditional {
+            let at = self.source.locate(site.range.end);
+            instance += &format!("\n{}", line_marker(at.line, &at.file));
+        }
+        edits.insert(site.range.end, &instance);
     }
 
     fn rename(&self, edits: &mut Edits, site: &KernelFunction, name: &str) {
+        let start = site.specifiers_start;
         if !site.extern_c && !site.in_extern_c_block {
-            edits.insert(site.specifiers_start, "extern \"C\" ");
+            // A directive must begin its line.
+            let at = self.source.locate(start);
+            let end = match self.text()[start..].starts_with('#') {
+                true => format!("\n{}", line_marker(at.line, &at.file)),
+                false => " ".into(),
+            };
+            edits.insert(start, &format!("extern \"C\"{end}"));
         }
         for word in &site.static_words {
             edits.blank(self.text(), word.clone());
@@ -236,9 +260,12 @@ impl Rewriter<'_> {
     }
 
     /// Adds assertions that structs and arrays have the layout that the spec declares: their size, alignment, number of
-    /// fields and the sizes of the fields.
+    /// fields and the sizes of the fields. If the source has classes with access specifiers, the fields are not checked,
+    /// because they may be private.
     fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
         let Some(body) = site.body_open else { return };
+        let mut specifiers = ["private", "protected", "public"].into_iter();
+        let has_fields = !specifiers.any(|word| self.scan.mentions(word));
         for (place, plain) in &self.plain {
             let Some(param) = site
                 .params
@@ -247,7 +274,7 @@ impl Rewriter<'_> {
             else {
                 continue;
             };
-            edits.insert(body, &layout_checks(&param.name, &plain.value));
+            edits.insert(body, &layout_checks(&param.name, &plain.value, has_fields));
         }
     }
 
@@ -264,52 +291,32 @@ impl Rewriter<'_> {
 
     fn drop_other_kernels(&self, edits: &mut Edits) {
         for kernel in self.dropped() {
-            edits.forget(&kernel.range);
-            let inside = |range: &&Range<usize>| {
-                kernel.range.start <= range.start && range.end <= kernel.range.end
-            };
-            let kept = self
-                .scan
-                .directives()
-                .iter()
-                .filter(inside)
-                .filter(|range| self.shapes_lines(range));
-            let mut start = kernel.range.start;
-            for directive in kept {
-                edits.blank(self.text(), start..directive.start);
-                start = directive.end;
-            }
-            edits.blank(self.text(), start..kernel.range.end);
+            edits.leave_out(self.text(), &kernel.range, self.scan.directives());
         }
     }
 
-    /// Whether a directive in a function can affect lines after the function.
-    fn shapes_lines(&self, directive: &Range<usize>) -> bool {
-        let token = Token {
-            kind: TokenKind::Directive,
-            start: directive.start,
-            end: directive.end,
-            line: 1,
-        };
-        let name = lex_directive(self.text(), &token)
-            .first()
-            .map(|t| t.text(self.text()).into_owned());
-        name.is_some_and(|name| !matches!(name.as_str(), "pragma" | "error" | "warning"))
-    }
-
     /// Replaces `extern __shared__` arrays in a part of the source by pointers to the block's shared memory, because on
-    /// the host nothing allocates memory for such arrays.
+    /// the host nothing allocates memory for such arrays. Outside functions, an array may be declared more than once.
     fn dynamic_shared(&self, edits: &mut Edits, part: &Range<usize>) -> Result<(), CodegenError> {
+        let mut at_file_scope = Vec::new();
         for array in self.scan.dynamic_shared() {
             if !part.contains(&array.range.start) || self.is_dropped(array.range.start) {
                 continue;
             }
-            let (Some((ty, name)), false) = (&array.declares, array.file_scope) else {
+            let Some((ty, name)) = &array.declares else {
                 let at = self.source.locate(array.range.start);
                 return Err(CodegenError::DynamicShared { at });
             };
-            let pointer = format!("{ty}* {name} = ({ty}*)kiln_cpu_dynamic_shared();");
-            edits.replace(self.text(), array.range.clone(), &pointer);
+            if !array.file_scope {
+                let pointer = format!("{ty}* {name} = ({ty}*)kiln_cpu_dynamic_shared();");
+                edits.replace(self.text(), array.range.clone(), &pointer);
+            } else if at_file_scope.contains(&(ty, name)) {
+                edits.blank(self.text(), array.range.clone());
+            } else {
+                at_file_scope.push((ty, name));
+                let pointer = format!("static {ty}* const {name} = ({ty}*)::kiln_cpu_dynamic;");
+                edits.replace(self.text(), array.range.clone(), &pointer);
+            }
         }
         Ok(())
     }
@@ -346,8 +353,9 @@ impl Rewriter<'_> {
     }
 }
 
-/// Statements that do not compile if the layout of a parameter differs from the spec.
-fn layout_checks(name: &str, value: &Plain) -> String {
+/// Statements that do not compile if the layout of a parameter differs from the spec. With `has_fields`, they also check
+/// the fields of a struct.
+fn layout_checks(name: &str, value: &Plain, has_fields: bool) -> String {
     let layout = value.layout();
     let mut text = format!(
         " static_assert(sizeof({name}) == {}, \"the spec says that `{name}` has {} bytes\");",
@@ -360,6 +368,9 @@ fn layout_checks(name: &str, value: &Plain) -> String {
         " static_assert(alignof(decltype({name})) == {}, \"the spec says that `{name}` is aligned to {} bytes\");",
         layout.align, layout.align
     );
+    if !has_fields {
+        return text;
+    }
     let bound: Vec<String> = (0..fields.len())
         .map(|i| format!("kiln_field_{i}"))
         .collect();

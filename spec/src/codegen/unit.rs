@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::constants::{self, Constant};
 use super::defines::Defines;
 use super::rewrite::{Rewriter, Signing};
+use super::standard_headers;
 use super::target::TargetRow;
 use super::{CodegenError, Symbol, Target};
 use crate::config::Config;
@@ -14,8 +15,8 @@ use crate::problem::Problem;
 use crate::source::{EntryPath, Mode, SourceScan, SourceText, line_marker};
 
 /// Macros for `#pragma unroll` on host compilers. clang accepts the pragma. g++ spells it differently and accepts only
-/// numbers. With g++, loops are unrolled at most 16 times, because g++ takes 4 seconds to compile two nested loops of
-/// 16.
+/// numbers. With g++, loops are unrolled at most 16 times: two nested loops that are each unrolled 16 times already
+/// take g++ 4 seconds.
 const UNROLL: &str = "\
 #define KILN_PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
@@ -81,7 +82,8 @@ fn hash(
         .field(target.prelude_hash().to_string().as_bytes())
         .field(entry.as_bytes())
         .field(config.to_string().as_bytes())
-        .field(defines.to_string().as_bytes());
+        .field(defines.to_string().as_bytes())
+        .field(defines.typedefs().as_bytes());
     for (place, plain) in plain_args(spec) {
         hasher.field(format!("{place} {:?}", layouts(&plain.value)).as_bytes());
     }
@@ -97,7 +99,7 @@ fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
     let args = spec.passed().map(|(_, arg)| arg).enumerate();
     args.filter_map(|(place, arg)| match arg {
         ArgSpec::Plain(plain) => Some((place, plain)),
-        ArgSpec::Scalar(_) | ArgSpec::Slice(_) => None,
+        ArgSpec::Scalar(_) | ArgSpec::Slice(_) | ArgSpec::Typed(_) => None,
     })
     .collect()
 }
@@ -229,10 +231,59 @@ fn needed_headers(rewriter: &Rewriter<'_>, defines: &Defines) -> String {
         row.half_header.filter(|_| mentions(half)),
         row.bfloat16_header.filter(|_| mentions(bfloat16)),
     ];
-    let lines = needed.into_iter().flatten();
+    let lines = needed
+        .into_iter()
+        .flatten()
+        .chain(standard_headers::of(scan));
     lines
         .map(|header| format!("#include <{header}>\n"))
         .collect()
+}
+
+/// The macros with CUDA's version, for targets without NVIDIA's compiler. Kiln's headers have the features of CUDA 12.
+const CUDA_VERSION: &str = "#define __CUDACC_VER_MAJOR__ 12\n#define __CUDACC_VER_MINOR__ 4\n\
+    #define CUDA_VERSION 12040\n#define CUDART_VERSION 12040\n";
+
+/// Defines `__CUDACC__` and CUDA's version for compilers other than NVRTC, if the source uses these macros. Sources
+/// often have their device code under `__CUDACC__`. If the source knows AMD's platform, none of the macros is defined,
+/// as with hipcc. If the source contains inline PTX, `__CUDACC__` is not defined, because PTX is often under this
+/// macro, with other code for compilers that do not define it.
+fn compiler_macros(row: &TargetRow, scan: &SourceScan) -> String {
+    let asks = |name: &str| scan.is_tested(name) || scan.mentions(name);
+    let asks_version = [
+        "CUDA_VERSION",
+        "CUDART_VERSION",
+        "__CUDACC_VER_MAJOR__",
+        "__CUDACC_VER_MINOR__",
+    ];
+    let asks_version = asks_version.into_iter().any(asks);
+    let knows_amd = scan.tests_any(|name| {
+        ["__HIP", "__AMDGCN", "__HCC__", "USE_ROCM"]
+            .iter()
+            .any(|start| name.starts_with(start))
+    });
+    let mut macros = String::new();
+    if !row.refuses_ptx || knows_amd {
+        return macros;
+    }
+    if asks("__CUDACC__") && !scan.mentions("asm") {
+        macros += "#define __CUDACC__ 1\n";
+    }
+    if asks_version {
+        macros += CUDA_VERSION;
+    }
+    macros
+}
+
+/// Defines the macro that makes the `cpu` device's shuffles functions instead of macros, if the source declares
+/// overloads of them.
+fn shuffle_functions(scan: &SourceScan) -> &'static str {
+    let names = ["", "_up", "_down", "_xor"].map(|kind| format!("__shfl{kind}_sync"));
+    if names.iter().any(|name| scan.declares(name)) {
+        "#define KILN_CPU_SHUFFLE_FUNCTIONS 1\n"
+    } else {
+        ""
+    }
 }
 
 /// The pieces of which the text of a unit is composed.
@@ -246,6 +297,10 @@ struct Parts<'a> {
     source: String,
     /// Whether the source contains inline assembly.
     inline_ptx: bool,
+    /// The definitions of `__CUDACC__` and of CUDA's version, if the source uses these macros.
+    compiler_macros: String,
+    /// The definition of `KILN_CPU_SHUFFLE_FUNCTIONS`, or nothing.
+    shuffle_functions: &'static str,
     /// The namespaces that enclose the entry: empty, or each namespace followed by `::`.
     inside: String,
     /// The arguments that fill `__constant__` variables.
@@ -272,6 +327,8 @@ impl<'a> Parts<'a> {
             defines,
             source: rewriter.with_entries(release, signing)?,
             inline_ptx: rewriter.scan.mentions("asm"),
+            compiler_macros: compiler_macros(rewriter.row, rewriter.scan),
+            shuffle_functions: shuffle_functions(rewriter.scan),
             inside: rewriter.inside(),
             constants: rewriter.constants,
         })
@@ -288,7 +345,9 @@ impl<'a> Parts<'a> {
             ("", "")
         };
         let (mode, unroll) = if self.row.host {
-            (format!("#define KILN_CPU_FIBERS {fibers}\n"), UNROLL)
+            let shuffles = self.shuffle_functions;
+            let mode = format!("#define KILN_CPU_FIBERS {fibers}\n{shuffles}");
+            (mode, UNROLL)
         } else {
             (String::new(), "")
         };
@@ -299,8 +358,8 @@ impl<'a> Parts<'a> {
             .map(|name| format!("#undef {name}\n"))
             .collect();
         let mut text = format!(
-            "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{unroll}",
-            self.title, self.includes
+            "{}{mode}#include \"{prelude}\"\n{}#define KILN 1\n{}{unroll}",
+            self.title, self.includes, self.compiler_macros
         );
         let [before, after] = self.row.around_source;
         text += &format!("{}{}{}{push}", self.defines.typedefs(), ptx.0, self.defines);
@@ -327,7 +386,8 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Two texts: the code that saves the macros of the source before it, and the code that restores them after it.
+    /// Returns two texts: the code before the source that saves the macros that the source defines, and the code after
+    /// the source that restores them.
     fn saving_macros(&self) -> (String, String) {
         let of_each =
             |line: fn(&str) -> String| self.macros.iter().map(|name| line(name)).collect();

@@ -153,9 +153,10 @@ impl<C: Count> Dag<C> {
         }
     }
 
-    /// The index of the config with these places among the configs of `node`; `None` if the config is not valid.
-    /// `below` is the index of the config that `path` follows, among the configs of the path's node at `level`. With
-    /// `below`, the walk can stop at the first node that is also on the path.
+    /// The index of the config with these places among the configs of `node`; `None` if the config is not valid. `path`
+    /// is the path of another config, and `below` is the index of that config among the configs of the path's node at
+    /// `level`. If the walk reaches a node of `path`, it stops and adds the rest of `below`, because all later places
+    /// of the two configs are equal.
     fn rest(
         &self,
         path: &[DagStep],

@@ -8,7 +8,8 @@ use thiserror::Error;
 pub enum CspError {
     /// Too many parameters have more than one value.
     #[error(
-        "{found} parameters have more than one value, more than {most}\nhelp: give parameters that always have the same value only that one"
+        "{found} parameters have more than one value, but the maximum is {most}\n\
+         help: if a parameter always has the same value in valid configs, list only that value"
     )]
     Parameters {
         /// The number of parameters with more than one value.
@@ -23,7 +24,9 @@ pub enum CspError {
     TooLong,
     /// The construction exceeds its budget, so some constraints were left out, and hardly any config satisfies them.
     #[error(
-        "gave up: some constraints tie too many parameters together, and of {tried} random configs that meet all others, {accepted} meet them: too few to draw a sample\nhelp: split constraints, or give the parameters that they name fewer values"
+        "gave up: some constraints tie too many parameters together, and only {accepted} of {tried} random configs \
+         that meet all other constraints also meet them, which is too few to draw a sample\n\
+         help: split constraints, or give the parameters that they name fewer values"
     )]
     Hopeless {
         /// Number of tried configs that satisfied the left-out constraints.

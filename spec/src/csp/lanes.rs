@@ -97,7 +97,7 @@ fn bits<'a>(operand: Operand, program: &'a Program, state: &[i64], lanes: &'a [i
     }
 }
 
-/// Marks the values for which `x` does not have the bits `truth` as failed. Returns `false` if no value is left.
+/// Marks as failed the values for which the bits of `x` differ from `truth`. Returns `false` if no value is left.
 fn retain(passing: &mut [bool], x: Bits<'_>, truth: i64) -> bool {
     match x {
         Bits::One(bits) => bits == truth && passing.contains(&true),

@@ -103,8 +103,8 @@ impl Nodes {
         Ok(of_state)
     }
 
-    /// The node with these edges, of which those to dead states are dropped. If a node with equal edges exists, it is
-    /// that node.
+    /// Returns the node with these edges, without the edges to dead states. If a node with the same edges exists,
+    /// returns that node. Returns `DEAD` if no edge is left.
     fn node(&mut self, edges: &[(u32, u32)], below: &[u32]) -> Result<u32, CspError> {
         let base = self.places.len();
         let (mut hash, mut mask, mut count) = (0, 0u64, 0u128);

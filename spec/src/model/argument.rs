@@ -14,6 +14,9 @@ pub enum ArgSpec {
     Slice(SliceArg),
     /// A struct or array, passed by value.
     Plain(PlainArg),
+    /// A number that is passed by value and whose type is `f16`, `bf16` or a type parameter. Numbers of other types are
+    /// [`Self::Scalar`].
+    Typed(TypedArg),
 }
 
 impl ArgSpec {
@@ -23,6 +26,7 @@ impl ArgSpec {
             ArgSpec::Scalar(scalar) => &scalar.name,
             ArgSpec::Slice(slice) => &slice.name,
             ArgSpec::Plain(plain) => &plain.name,
+            ArgSpec::Typed(typed) => &typed.name,
         }
     }
 
@@ -62,6 +66,19 @@ pub struct ScalarArg {
     /// Who supplies the argument, and who receives it.
     #[serde(default, skip_serializing_if = "Passing::is_given")]
     pub passing: Passing,
+}
+
+/// A number that is passed by value and has a type that [`ScalarType`] does not contain: a 16-bit float, or a type
+/// parameter. It is never a problem size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TypedArg {
+    /// The argument's name.
+    pub name: String,
+    /// The type of the number.
+    pub ty: ElemRef,
+    /// The value for verification, timing and smoke tests (`#[value(..)]`). Every type that the argument may have can
+    /// represent the value, possibly after rounding.
+    pub value: ScalarValue,
 }
 
 /// Who supplies a scalar argument, and who receives it.
@@ -146,6 +163,24 @@ pub enum ElemRef {
     Param(String),
 }
 
+impl ElemRef {
+    /// The type's name in a spec.
+    pub fn name(&self) -> &str {
+        match self {
+            ElemRef::Fixed(ty) => ty.name(),
+            ElemRef::Param(name) => name,
+        }
+    }
+
+    /// The type's name in a kernel's source.
+    pub fn c_name(&self) -> &str {
+        match self {
+            ElemRef::Fixed(ty) => ty.c_name(),
+            ElemRef::Param(name) => name,
+        }
+    }
+}
+
 /// How a kernel accesses a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Access {
@@ -182,6 +217,23 @@ pub enum Fill {
     Iota,
     /// Every element is this number.
     Constant(f64),
+    /// The default for the element type of the launch ([`Fill::default_of`]). Only a slice whose type parameter can be
+    /// a float type or an integer type has this fill.
+    ByType,
+}
+
+impl Fill {
+    /// The fill of a slice without `#[fill(..)]`: `uniform(-1, 1)` for floats and `below(16)` for integers.
+    pub fn default_of(ty: ElemType) -> Fill {
+        if ty.is_float() {
+            Fill::Uniform {
+                low: -1.0,
+                high: 1.0,
+            }
+        } else {
+            Fill::Below(Expr::Int(16))
+        }
+    }
 }
 
 /// How far an output may differ from the reference.

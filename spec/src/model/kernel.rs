@@ -1,5 +1,6 @@
 //! The kernel spec: everything that the author of a kernel declares, as plain data.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use crate::problem::Problem;
 /// without the configs to try first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelSpec {
-    /// The kernel's name, which its launch function, its baked table and all its records have too.
+    /// The kernel's name. Its launch function, its baked table and all its records have the same name.
     pub name: String,
     /// Path of the `.cu` file as written in the spec, relative to the file that declares the kernel.
     pub source: String,
@@ -164,6 +165,16 @@ impl KernelSpec {
         SpecHash(Hash::of("kiln spec 2", rest.to_json().as_bytes()))
     }
 
+    /// The `__global__` functions of the source that are launched: the tuned kernel, the baseline and the reference.
+    pub fn entries(&self) -> BTreeSet<&str> {
+        let reference = match &self.reference {
+            Some(Reference::Entry(entry)) => Some(entry.as_str()),
+            _ => None,
+        };
+        let always = [self.entry.as_str(), self.baseline.entry.as_str()];
+        always.into_iter().chain(reference).collect()
+    }
+
     /// Whether the kernel supports the devices of a backend. The scripted test device (`fake`) runs every kernel.
     pub fn runs_on(&self, backend: Backend) -> bool {
         self.only.is_empty() || backend == Backend::Fake || self.only.contains(&backend)
@@ -187,7 +198,7 @@ impl KernelSpec {
         let names: Vec<_> = self.only.iter().map(|backend| backend.name()).collect();
         let only = names.join(", ");
         (!self.runs_on(backend))
-            .then(|| format!("its spec says `only({only})`, and this device is of {backend}"))
+            .then(|| format!("its spec says `only({only})`, but this is a {backend} device"))
     }
 
     /// The problems that are tuned on the devices of a backend. There are none if the kernel does not support the
@@ -218,7 +229,7 @@ impl KernelSpec {
     pub fn slices(&self) -> impl Iterator<Item = &SliceArg> {
         self.args.iter().filter_map(|arg| match arg {
             ArgSpec::Slice(slice) => Some(slice),
-            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => None,
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) | ArgSpec::Typed(_) => None,
         })
     }
 
@@ -252,7 +263,13 @@ impl KernelSpec {
 
     /// The element type of a slice for a problem; `None` if the problem lacks the type parameter.
     pub fn elem_type(&self, slice: &SliceArg, problem: &Problem) -> Option<ElemType> {
-        match &slice.elem {
+        self.type_of(&slice.elem, problem)
+    }
+
+    /// Resolves a type for a problem: the fixed type itself, or the type that the problem sets for the type parameter.
+    /// `None` if the problem lacks the type parameter.
+    pub fn type_of(&self, ty: &ElemRef, problem: &Problem) -> Option<ElemType> {
+        match ty {
             ElemRef::Fixed(ty) => Some(*ty),
             ElemRef::Param(name) => match problem.get(name)? {
                 crate::problem::ProblemValue::Type(ty) => Some(ty),

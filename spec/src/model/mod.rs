@@ -7,7 +7,7 @@ mod plain;
 mod types;
 
 pub use argument::{
-    Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, SliceArg, Tolerance,
+    Access, ArgSpec, Comparison, ElemRef, Fill, Passing, ScalarArg, SliceArg, Tolerance, TypedArg,
 };
 pub use evidence::Evidence;
 pub use kernel::{

@@ -100,21 +100,27 @@ types! {
 }
 
 impl ElemType {
-    /// The text that replaces a type parameter in a kernel's source. If the C name of a type has several words, Kiln
-    /// defines a one-word alias for it, so that `T(0)` is a valid cast.
-    pub fn macro_name(self) -> &'static str {
-        match self {
-            ElemType::I64 => "kiln_i64",
-            ElemType::U64 => "kiln_u64",
-            ElemType::U16 => "kiln_u16",
-            ElemType::I8 => "kiln_i8",
-            other => other.c_name(),
-        }
-    }
-
     /// Whether the values are real numbers, which are compared within a tolerance. Integers are compared exactly.
     pub fn is_float(self) -> bool {
         self.integer_range().is_none()
+    }
+
+    /// Whether a number is a value of this type, possibly after rounding. Numbers that round to infinity are not.
+    pub fn holds(self, value: ScalarValue) -> bool {
+        /// The smallest number that rounds to infinity: half a unit in the last place above the largest number.
+        const F16_INFINITE: f64 = 65520.0;
+        const BF16_INFINITE: f64 = 511.0 * (1_u128 << 119) as f64;
+        match (self.integer_range(), value) {
+            (Some((least, most)), ScalarValue::Int(x)) => (least..=most).contains(&x.into()),
+            (Some(_), ScalarValue::Float(_)) => false,
+            (None, ScalarValue::Int(x)) => self.holds(ScalarValue::Float(x as f64)),
+            (None, ScalarValue::Float(x)) => match self {
+                ElemType::F16 => x.abs() < F16_INFINITE,
+                ElemType::Bf16 => x.abs() < BF16_INFINITE,
+                ElemType::F32 => (x as f32).is_finite(),
+                _ => x.is_finite(),
+            },
+        }
     }
 
     /// Smallest and largest value of an integer type; `None` for floating-point types.

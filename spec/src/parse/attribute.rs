@@ -65,10 +65,10 @@ impl KernelAttr {
             let result = item.parse2(piece).and_then(|item| {
                 let keyword = item.keyword.to_string();
                 if seen.contains(&keyword) {
-                    let help = "each item is given once";
+                    let help = "give each item once";
                     return Err(error(
                         &item.keyword,
-                        format!("`{keyword}` a second time"),
+                        format!("`{keyword}` is given twice"),
                         help,
                     ));
                 }
@@ -323,14 +323,14 @@ fn evidence(input: ParseStream) -> syn::Result<Vec<Spanned<Evidence>>> {
             return Err(error(
                 &name,
                 format!("unknown kind of evidence `{name}`"),
-                "write `evidence(replayed, predicted)`: rows that are used beside the proven ones",
+                "write `evidence(replayed, predicted)`: rows that are used in addition to the proven ones",
             ));
         };
         if kinds.iter().any(|kind| kind.value == value) {
             return Err(error(
                 &name,
-                format!("`{name}` a second time"),
-                "each is given once",
+                format!("`{name}` is given twice"),
+                "give each once",
             ));
         }
         let span = SpanRange::from(name.span());
@@ -352,8 +352,8 @@ fn only(input: ParseStream) -> syn::Result<Vec<Spanned<Backend>>> {
             ));
         };
         if backends.iter().any(|backend| backend.value == value) {
-            let message = format!("`{name}` a second time");
-            return Err(error(&name, message, "each is given once"));
+            let message = format!("`{name}` is given twice");
+            return Err(error(&name, message, "give each once"));
         }
         let span = SpanRange::from(name.span());
         backends.push(Spanned { value, span });
@@ -364,8 +364,8 @@ fn only(input: ParseStream) -> syn::Result<Vec<Spanned<Backend>>> {
 fn again(name: &Name) -> syn::Error {
     error_at(
         name.span.start,
-        format!("`{}` a second time", name.value),
-        "each is given once",
+        format!("`{}` is given twice", name.value),
+        "give each once",
     )
 }
 
@@ -400,8 +400,8 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
             }
         };
         if !fresh {
-            let message = format!("`{}` a second time in the baseline", item.keyword);
-            return Err(error(&item.keyword, message, "each is given once"));
+            let message = format!("`{}` is given twice in the baseline", item.keyword);
+            return Err(error(&item.keyword, message, "give each once"));
         }
     }
     Ok(baseline)

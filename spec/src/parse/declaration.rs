@@ -278,7 +278,7 @@ impl ArgDecl {
     /// The element type of a slice; `None` for other arguments.
     pub fn elem(&self) -> Option<&ElemRef> {
         match &self.kind {
-            ArgKind::Scalar(_) | ArgKind::Plain => None,
+            ArgKind::Scalar(_) | ArgKind::Plain | ArgKind::Typed(_) => None,
             ArgKind::Slice { elem, .. } => Some(elem),
         }
     }
@@ -286,7 +286,7 @@ impl ArgDecl {
     /// How the kernel accesses a slice; `None` for other arguments.
     pub fn access(&self) -> Option<Access> {
         match self.kind {
-            ArgKind::Scalar(_) | ArgKind::Plain => None,
+            ArgKind::Scalar(_) | ArgKind::Plain | ArgKind::Typed(_) => None,
             ArgKind::Slice { mutable: false, .. } => Some(Access::In),
             ArgKind::Slice { .. } if self.inout.is_some() => Some(Access::InOut),
             ArgKind::Slice { .. } => Some(Access::Out),
@@ -301,6 +301,8 @@ pub enum ArgKind {
     Scalar(ScalarType),
     /// A struct or array that is passed by value.
     Plain,
+    /// A number that is passed by value, whose type is a 16-bit float or a type parameter.
+    Typed(ElemRef),
     /// A slice, `&[T]` or `&mut [T]`.
     Slice {
         /// Whether the slice is `&mut [T]`.

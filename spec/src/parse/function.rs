@@ -219,10 +219,17 @@ fn argument_type(ty: &Type, types: &[&str]) -> syn::Result<ArgKind> {
             _ => Err(unsupported(ty)),
         },
         Type::Path(path) => {
-            let ident = path.path.get_ident().ok_or_else(|| unsupported(ty))?;
-            ScalarType::from_name(&ident.to_string())
-                .map(ArgKind::Scalar)
-                .ok_or_else(|| unsupported(ty))
+            let scalar = path.path.get_ident().map(ToString::to_string);
+            if let Some(scalar) = scalar.and_then(|name| ScalarType::from_name(&name)) {
+                return Ok(ArgKind::Scalar(scalar));
+            }
+            // 16-bit floats and type parameters have the same names as in slices.
+            let typed = element(ty, types).map_err(|_| unsupported(ty))?;
+            let is_fixed = |ty: &ElemType| ScalarType::from_name(ty.name()).is_some();
+            match &typed {
+                ElemRef::Fixed(fixed) if is_fixed(fixed) => Err(unsupported(ty)),
+                _ => Ok(ArgKind::Typed(typed)),
+            }
         }
         _ => Err(unsupported(ty)),
     }
@@ -265,7 +272,8 @@ fn unsupported(ty: &Type) -> syn::Error {
     {
         let name = path.to_token_stream();
         let help = format!(
-            "write `#[value({name} {{ scale: 0.5f32, count: n as u32 }})]` before it, with its fields"
+            "write `#[value({name} {{ scale: 0.5f32, count: n as u32 }})]` before it, with its fields; if `{name}` \
+             stands for several number types, declare `types({name} in [f32, f16])` in the attribute"
         );
         return error(ty, "a struct needs a value to tune with", &help);
     }
@@ -274,7 +282,7 @@ fn unsupported(ty: &Type) -> syn::Error {
         ty,
         "a kernel cannot take this type",
         &format!(
-            "arguments are {} by value, `&[T]` and `&mut [T]`",
+            "arguments are {}, f16, bf16 and type parameters by value, `&[T]` and `&mut [T]`",
             scalars.join(", ")
         ),
     )
@@ -314,8 +322,12 @@ fn take_attribute(decl: &mut ArgDecl, attribute: &Attribute) -> syn::Result<()> 
     if fresh {
         Ok(())
     } else {
-        let help = "each attribute is given once";
-        Err(error(attribute, format!("`#[{name}]` a second time"), help))
+        let help = "give each attribute once";
+        Err(error(
+            attribute,
+            format!("`#[{name}]` is given twice"),
+            help,
+        ))
     }
 }
 

@@ -1,4 +1,7 @@
-//! Tracks which `#if` groups enclose a position in a source, without evaluating their conditions.
+//! Tracks which `#if` groups enclose a position in a source.
+
+use super::error::Location;
+use super::facts::Fact;
 
 /// An `#if` group that is open at a position of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +15,20 @@ pub struct ConditionalFrame {
     guards: Vec<String>,
     /// Whether the group is an include guard: `#ifndef NAME`, directly followed by `#define NAME`.
     is_include_guard: bool,
+    /// The directive of the branch as written, and its file and line.
+    directive: (String, Location),
+    /// What the condition of the branch says.
+    facts: Vec<Fact>,
+    /// The negated conditions of the earlier branches, as far as they can be stated as facts.
+    earlier: Vec<Fact>,
+}
+
+/// A directive that begins a branch.
+pub(super) struct Branch {
+    /// The directive as written, and its file and line.
+    pub directive: (String, Location),
+    /// What its condition says.
+    pub facts: Vec<Fact>,
 }
 
 /// The groups that are open at a position of the source, outermost first.
@@ -21,12 +38,15 @@ pub struct OpenConditionals(Vec<ConditionalFrame>);
 impl OpenConditionals {
     /// Opens a group. `guards` are the names in its condition if the condition has the form `#ifndef NAME` or `#if
     /// !defined(A) && !defined(B)`.
-    pub fn open(&mut self, group: usize, guards: Vec<String>) {
+    pub(super) fn open(&mut self, group: usize, guards: Vec<String>, branch: Branch) {
         self.0.push(ConditionalFrame {
             group,
             branch: 0,
             guards,
             is_include_guard: false,
+            directive: branch.directive,
+            facts: branch.facts,
+            earlier: Vec::new(),
         });
     }
 
@@ -38,11 +58,14 @@ impl OpenConditionals {
     }
 
     /// Continues with the next branch of the innermost group. Returns `false` if no group is open.
-    pub fn next_branch(&mut self) -> bool {
+    pub(super) fn next_branch(&mut self, branch: Branch) -> bool {
         self.0.last_mut().is_some_and(|frame| {
             frame.branch += 1;
             frame.guards.clear();
             frame.is_include_guard = false;
+            frame.directive = branch.directive;
+            let before = std::mem::replace(&mut frame.facts, branch.facts);
+            frame.earlier.extend(Fact::negation(&before));
             true
         })
     }
@@ -57,14 +80,17 @@ impl OpenConditionals {
         self.0.is_empty()
     }
 
-    /// Whether every open group is an include guard. All their conditions are true when the file is included first.
+    /// Whether every open group is an include guard, so that all their conditions are true when the file is included
+    /// for the first time.
     pub fn hold_at_first(&self) -> bool {
         self.0.iter().all(|frame| frame.is_include_guard)
     }
 
-    /// The number of open groups.
-    pub fn depth(&self) -> usize {
-        self.0.len()
+    /// The directive of the innermost open branch that is not an include guard, as written, with its file and line.
+    pub fn innermost(&self) -> Option<(&str, &Location)> {
+        let mut frames = self.0.iter().rev();
+        let frame = frames.find(|frame| !frame.is_include_guard)?;
+        Some((&frame.directive.0, &frame.directive.1))
     }
 
     /// Whether this position is compiled only if `name` is not defined before.
@@ -74,17 +100,27 @@ impl OpenConditionals {
             .any(|frame| frame.guards.iter().any(|guard| guard == name))
     }
 
-    /// Whether the compiler is known to see at most one of two positions: they are in different branches of one group,
-    /// or both are under a guard with the same name.
+    /// Whether the compiler sees at most one of two positions: they are in different branches of one group, their
+    /// conditions cannot both hold, or both are under `#ifndef` of the same name, which the first is taken to define.
     pub fn excludes(&self, other: &OpenConditionals) -> bool {
         self.0.iter().any(|frame| {
             other.0.iter().any(|theirs| {
-                let branches = frame.group == theirs.group && frame.branch != theirs.branch;
-                let guards = frame.group != theirs.group
-                    && !frame.guards.is_empty()
-                    && frame.guards == theirs.guards;
-                branches || guards
+                if frame.group == theirs.group {
+                    return frame.branch != theirs.branch;
+                }
+                let guards = !frame.guards.is_empty() && frame.guards == theirs.guards;
+                guards || frame.contradicts(theirs)
             })
         })
+    }
+}
+
+impl ConditionalFrame {
+    /// Whether the conditions of two branches of different groups cannot both hold.
+    fn contradicts(&self, other: &ConditionalFrame) -> bool {
+        let ours = self.facts.iter().chain(&self.earlier);
+        let theirs = || other.facts.iter().chain(&other.earlier);
+        ours.into_iter()
+            .any(|fact| theirs().any(|other| fact.excludes(other)))
     }
 }

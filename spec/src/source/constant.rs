@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::brackets;
 use super::error::Location;
 use super::lexer::{Token, TokenKind};
 
@@ -65,6 +66,11 @@ pub(super) fn variables(
     let mut found: Vec<ConstantVariable> = Vec::new();
     let mut i = 0;
     while let Some(token) = tokens.get(i) {
+        if let Some(close) = brackets::closing(&tokens, i).filter(|_| !words.is_empty()) {
+            words.extend(&tokens[i..=close]);
+            i = close + 1;
+            continue;
+        }
         let is_specifier = SPECIFIERS.iter().any(|word| token.is_name(text, word));
         let is_alignment = ["alignas", "__align__", "__attribute__"]
             .iter()

@@ -28,7 +28,7 @@ pub struct CType {
 pub enum Base {
     /// A number that a spec can declare as a scalar argument.
     Scalar(ScalarType),
-    /// An element type that a spec can declare only as the element of a slice.
+    /// A 16-bit float, which a spec can declare as the element of a slice or with `#[value(..)]`.
     Elem(ElemType),
     /// A vector of elements, such as `float4`: the element type and the number of elements.
     Vector(ElemType, u32),
@@ -61,6 +61,8 @@ impl CType {
     fn resolve(text: &str, aliases: &Aliases, depth: usize) -> Vec<CType> {
         let mut words: Vec<&str> = Vec::new();
         let (mut pointers, mut pointee_const, mut reference) = (0, false, false);
+        // Template arguments are written without spaces, as in `float*`, so separate `*` and `&` from the words.
+        let text = text.replace('*', " * ").replace('&', " & ");
         for word in text.split_whitespace() {
             match word {
                 "*" => pointers += 1,
@@ -70,6 +72,7 @@ impl CType {
                 "const" if pointers == 0 => pointee_const = true,
                 "const" | "volatile" | "__restrict__" | "__restrict" | "restrict" => {}
                 ":" | "std" | "struct" | "typename" | "__grid_constant__" => {}
+                _ if is_restrict(word, aliases) => {}
                 _ => words.push(word),
             }
         }
@@ -98,6 +101,16 @@ impl CType {
             reference,
         }]
     }
+}
+
+/// Whether a word is a macro for `__restrict__`, or for nothing.
+fn is_restrict(word: &str, aliases: &Aliases) -> bool {
+    let is_spelling = |word: &str| ["__restrict__", "__restrict", "restrict"].contains(&word);
+    let meanings = aliases.get(word);
+    meanings.is_some_and(|all| {
+        all.iter()
+            .all(|one| one.split_whitespace().all(is_spelling))
+    })
 }
 
 /// The base type that these words spell; `None` if a name is unknown.
@@ -130,7 +143,7 @@ fn single(name: &str) -> Option<Base> {
         "__half2" | "half2" => Base::Vector(ElemType::F16, 2),
         "__nv_bfloat162" => Base::Vector(ElemType::Bf16, 2),
         "void" => Base::Void,
-        // Do not use the Rust type `bool`. It forbids bytes other than 0 and 1. A kernel may write such bytes.
+        // Do not use the Rust type `bool`: it forbids bytes other than 0 and 1, but a kernel may write other bytes.
         "bool" | "_Bool" => Base::Scalar(ScalarType::U8),
         "wchar_t" => Base::Foreign(name.into()),
         _ => return vector(name),
@@ -241,6 +254,16 @@ mod tests {
             for spelling in spellings {
                 assert_eq!(parse(spelling).base, Base::Scalar(scalar), "{spelling}");
             }
+        }
+    }
+
+    #[test]
+    fn an_alias_may_be_a_pointer_that_is_written_without_spaces() {
+        for spelling in ["const float*", "const float *"] {
+            let aliases = Aliases::from([("Iterator".to_owned(), vec![spelling.to_owned()])]);
+            let found = meant("Iterator", &aliases);
+            assert_eq!(found.base, Base::Scalar(ScalarType::F32), "{spelling}");
+            assert!(found.pointee_const && found.pointers == 1, "{spelling}");
         }
     }
 

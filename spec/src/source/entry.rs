@@ -43,15 +43,19 @@ pub enum EntryError {
     },
     /// The compiler would see two definitions of the kernel.
     #[error(
-        "{second}: kernel `{name}` is defined twice, first at {first}\nhelp: give each kernel a name of its own"
+        "{second}: kernel `{name}` is defined twice, first at {first}{conditions}\nhelp: {help}"
     )]
     Twice {
         /// The name of the kernel.
         name: String,
         /// The file and line of the first definition.
-        first: Location,
+        first: Box<Location>,
         /// The file and line of the second definition.
         second: Location,
+        /// The conditions of the two definitions, as the end of the sentence. Empty if there are no conditions.
+        conditions: Box<str>,
+        /// How to define the kernel once.
+        help: &'static str,
     },
 }
 
@@ -98,7 +102,7 @@ pub(super) fn in_another_namespace(site: &KernelFunction) -> EntryError {
     if spaces.is_empty() {
         return refused(
             site,
-            "is declared in no namespace",
+            "is not declared in a namespace",
             format!("name it `{name}`"),
         );
     }
@@ -135,7 +139,7 @@ pub(super) fn wrong_arguments(
         (Some(template), Some(arguments)) => {
             let help = format!("it is `template {}`", template.text);
             let fits = template.with(arguments).is_some();
-            (!fits).then(|| refused(site, "has another number of template parameters", help))
+            (!fits).then(|| refused(site, "has a different number of template parameters", help))
         }
     }
 }
@@ -147,9 +151,32 @@ pub(super) fn twice(definitions: &[&KernelFunction]) -> Option<EntryError> {
         .enumerate()
         .flat_map(|(i, one)| definitions[i + 1..].iter().map(move |other| (one, other)));
     let mut together = pairs.filter(|(one, other)| !one.conditions.excludes(&other.conditions));
-    together.next().map(|(first, second)| EntryError::Twice {
+    together
+        .next()
+        .map(|(first, second)| twice_error(first, second))
+}
+
+fn twice_error(first: &KernelFunction, second: &KernelFunction) -> EntryError {
+    let condition = |site: &KernelFunction| {
+        let (directive, at) = site.conditions.innermost()?;
+        Some(format!("`{directive}` ({at})"))
+    };
+    let (conditions, help) = match (condition(first), condition(second)) {
+        (Some(one), Some(other)) => (
+            format!(": {one} and {other} may both be true"),
+            "write both definitions in one `#if .. #else .. #endif`, or give each kernel a name of its own",
+        ),
+        (Some(one), None) | (None, Some(one)) => (
+            format!(": the condition {one} does not exclude the other definition"),
+            "put the other definition into the `#else` of that condition, or give each kernel a name of its own",
+        ),
+        (None, None) => (String::new(), "give each kernel a name of its own"),
+    };
+    EntryError::Twice {
         name: first.name.clone(),
-        first: first.at.clone(),
+        first: Box::new(first.at.clone()),
         second: second.at.clone(),
-    })
+        conditions: conditions.into(),
+        help,
+    }
 }

@@ -146,7 +146,8 @@ pub enum SourceError {
     },
     /// Includes are nested too deeply.
     #[error(
-        "{at}: includes are nested more than {limit} deep\nhelp: a file that includes itself over others needs `#pragma once`"
+        "{at}: includes are nested more than {limit} deep\n\
+         help: a file that includes itself through other files needs `#pragma once`"
     )]
     TooDeep {
         /// The file and line of the `#include` that exceeds the limit.
@@ -156,7 +157,8 @@ pub enum SourceError {
     },
     /// The expanded source is too large.
     #[error(
-        "the expanded source of `{name}` is larger than {limit} bytes\nhelp: include with `#include <..>` what is not the kernel's own"
+        "the expanded source of `{name}` is larger than {limit} bytes\n\
+         help: include files that are not the kernel's own with `#include <..>`"
     )]
     TooLarge {
         /// The name of the `.cu` file.
@@ -165,7 +167,7 @@ pub enum SourceError {
         limit: usize,
     },
     /// The source contains a NUL byte.
-    #[error("{at}: the source holds a NUL byte\nhelp: a kernel source is UTF-8 text")]
+    #[error("{at}: the source contains a NUL byte\nhelp: a kernel source is UTF-8 text")]
     Nul {
         /// The file and line of the NUL byte.
         at: Location,

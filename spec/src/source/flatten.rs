@@ -1,13 +1,15 @@
 //! Expands a kernel's source: inlines every local include, so that the whole source is one text that can be hashed and
 //! compiled.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::error::{Location, ReadError, SourceError};
 use super::fingerprint;
+use super::host_headers::is_for_hosts;
 use super::lexer::{Token, TokenKind, lex, lex_directive};
 use super::lines::LineMap;
 use super::path;
+use super::preprocess;
 use crate::hash::{Hash, SourceHash};
 
 /// Headers that Kiln itself provides. An `#include` of such a header is left unchanged, because the hash of the
@@ -38,11 +40,16 @@ pub struct SourceFile {
 /// A kernel's source with its local includes inlined.
 ///
 /// A local include is relative to the folder of the file that contains it. If the included file does not exist there,
-/// the include is relative to the nearest folder above in which it exists.
+/// the include is relative to the nearest folder above in which it exists, or else to a folder `include` in one of these
+/// folders.
 ///
-/// `#include "local.cuh"` is replaced by the text of the file between `#line` markers. `#pragma once` is replaced by an
-/// include guard, which works even if the first inclusion is under an `#if`. `#include <..>` and the headers of Kiln
+/// `#include "local.cuh"` is replaced by the text of the file between `#line` markers, and so is `#include
+/// <library/part.cuh>` if the package has such a file. `#pragma once` is replaced by an
+/// include guard, which works even if the first inclusion is under an `#if`. Any other `#include <..>` and the headers of Kiln
 /// ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
+///
+/// Macros that hide `__global__`, `__launch_bounds__`, `__constant__`, `extern __shared__` or `namespace` are replaced by
+/// their expansion, such as `KERNEL` after `#define KERNEL extern "C" __global__`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceText {
     text: String,
@@ -68,26 +75,37 @@ impl SourceText {
             reader,
             root: name.clone(),
             files: Vec::new(),
-            seen_unconditionally: BTreeSet::new(),
+            seen: BTreeMap::new(),
             open: Vec::new(),
-            conditionals: 0,
+            branches: Vec::new(),
+            next_branch: 0,
             out: String::new(),
         };
         flattener.file(&name, &text)?;
+        let text = preprocess::expand(flattener.out);
         Ok(SourceText {
-            hash: fingerprint::of(&flattener.out),
-            text: flattener.out,
+            hash: fingerprint::of(&text),
+            text,
             files: flattener.files,
         })
     }
 
     /// Wraps a source that is already expanded, such as the one that the macro embeds.
     pub fn from_expanded(text: impl Into<String>) -> SourceText {
-        let text = text.into();
+        let text = preprocess::expand(text.into());
         SourceText {
             hash: fingerprint::of(&text),
             text,
             files: Vec::new(),
+        }
+    }
+
+    /// This source with another text, in which parts of the text are blank.
+    pub(super) fn with_text(&self, text: String) -> SourceText {
+        SourceText {
+            hash: fingerprint::of(&text),
+            text,
+            files: self.files.clone(),
         }
     }
 
@@ -124,12 +142,16 @@ struct Flattener<'a, 'r> {
     reader: &'a mut Reader<'r>,
     root: String,
     files: Vec<SourceFile>,
-    /// Files with `#pragma once` that were inlined outside every `#if`. A later include of such a file adds nothing.
-    seen_unconditionally: BTreeSet<String>,
+    /// The files with `#pragma once` or an include guard that were inlined, each with the branches in which that was. A
+    /// later include of the file in these branches adds nothing.
+    seen: BTreeMap<String, Vec<Vec<usize>>>,
     /// The files that are being inlined, outermost first.
     open: Vec<OpenFile>,
-    /// Number of `#if` groups that are open at this position, in all open files together.
-    conditionals: usize,
+    /// The branches of `#if` groups that are open at this position, in all open files together, except those of include
+    /// guards.
+    branches: Vec<usize>,
+    /// Number of branches so far. It names the next branch.
+    next_branch: usize,
     out: String,
 }
 
@@ -138,15 +160,18 @@ struct OpenFile {
     name: String,
     /// Whether a second inclusion of the file adds nothing.
     guarded: bool,
-    /// Whether the whole file is in the `#ifndef` of an include guard.
-    in_guard: bool,
 }
 
 /// What the flattener does with a directive.
 enum Action {
+    /// `#include ".."`
     Include(String),
+    /// `#include <..>`
+    Angled(String),
     Once,
     Open,
+    /// `#else` and its like.
+    Divide,
     Close,
     Keep,
 }
@@ -154,6 +179,7 @@ enum Action {
 impl Flattener<'_, '_> {
     fn file(&mut self, name: &str, text: &str) -> Result<(), SourceError> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let text = with_continued_lines(&text);
         let location = |line| Location {
             file: name.to_owned(),
             line,
@@ -172,7 +198,6 @@ impl Flattener<'_, '_> {
         self.open.push(OpenFile {
             name: name.to_owned(),
             guarded: once || in_guard,
-            in_guard,
         });
         let guard = format!(
             "{ONCE_GUARD}{:016x}",
@@ -182,11 +207,15 @@ impl Flattener<'_, '_> {
             self.push(&format!("#ifndef {guard}\n#define {guard}\n"))?;
         }
         self.push(&line_marker(1, name))?;
-        self.body(name, &text, &tokens)?;
+        self.body(name, &text, &tokens, in_guard)?;
         if once {
             self.push("\n#endif\n")?;
         }
         self.open.pop();
+        if once || in_guard {
+            let seen = self.seen.entry(name.to_owned()).or_default();
+            seen.push(self.branches.clone());
+        }
         Ok(())
     }
 
@@ -199,23 +228,60 @@ impl Flattener<'_, '_> {
         }
     }
 
-    fn body(&mut self, name: &str, text: &str, tokens: &[Token]) -> Result<(), SourceError> {
-        let outer = self.conditionals;
+    fn body(
+        &mut self,
+        name: &str,
+        text: &str,
+        tokens: &[Token],
+        in_guard: bool,
+    ) -> Result<(), SourceError> {
+        let outer = self.branches.len();
+        // The groups that are open in this file. For each, whether it is the include guard.
+        let mut groups: Vec<bool> = Vec::new();
         let mut copied = 0;
-        for directive in tokens.iter().filter(|token| token.is_directive()) {
+        // Only the macros of this file and of the targets are known here. If an included file changes a macro of this
+        // file, a branch can be taken for dead by mistake; the compiler then reports that it cannot open its includes.
+        let excluded = preprocess::Excluded::of(text, tokens);
+        for (i, directive) in tokens.iter().enumerate() {
+            if !directive.is_directive() {
+                continue;
+            }
             let at = || Location {
                 file: name.to_owned(),
                 line: directive.line,
             };
-            match action(text, directive).ok_or_else(|| SourceError::Computed { at: at() })? {
+            let action = match action(text, directive) {
+                Some(Action::Include(_) | Action::Angled(_)) | None if excluded.dead[i] => {
+                    Action::Keep
+                }
+                None if self.is_conditional() => Action::Keep,
+                action => action.ok_or_else(|| SourceError::Computed { at: at() })?,
+            };
+            match action {
                 Action::Keep => {}
-                Action::Open => self.conditionals += 1,
-                Action::Close => self.conditionals = self.conditionals.saturating_sub(1).max(outer),
+                Action::Open => {
+                    let is_guard = in_guard && i == 0;
+                    groups.push(is_guard);
+                    if !is_guard {
+                        self.open_branch();
+                    }
+                }
+                Action::Divide if groups.last() == Some(&false) => {
+                    self.branches.pop();
+                    self.open_branch();
+                }
+                Action::Divide => {}
+                Action::Close => {
+                    if groups.pop() == Some(false) {
+                        self.branches.pop();
+                    }
+                }
                 Action::Once => {
                     self.push(&text[copied..directive.start])?;
                     copied = directive.end;
                 }
-                Action::Include(path) => {
+                Action::Angled(path) if !self.is_of_package(name, &path) => {}
+                Action::Include(path) | Action::Angled(path) => {
                     self.push(&text[copied..directive.start])?;
                     self.push("\n")?;
                     self.include(name, &path, at())?;
@@ -224,7 +290,7 @@ impl Flattener<'_, '_> {
                 }
             }
         }
-        self.conditionals = outer;
+        self.branches.truncate(outer);
         self.push(&text[copied..])?;
         self.push(if self.out.ends_with('\n') { "" } else { "\n" })
     }
@@ -241,16 +307,20 @@ impl Flattener<'_, '_> {
             Ok(found) => found,
             // The condition may exclude the include from the build, like `#ifndef KILN`. Otherwise the compiler reports
             // the missing file.
-            Err((_, ReadError::Unresolved { .. })) if self.is_conditional() => {
+            Err((
+                _,
+                ReadError::Unresolved { .. } | ReadError::NotText | ReadError::LinkOutside,
+            )) if self.is_conditional() => {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
-            Err(_) if is_device_header(path) => {
+            Err(_) if is_device_header(path) || is_for_hosts(path) => {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
             Err((name, error)) => return Err(SourceError::Include { name, at, error }),
         };
         let (name, text) = found;
-        if self.seen_unconditionally.contains(&name) {
+        let seen = self.seen.get(&name).into_iter().flatten();
+        if { seen }.any(|branches| self.branches.starts_with(branches)) {
             return Ok(());
         }
         if let Some(open) = self.open.iter().find(|open| open.name == name) {
@@ -268,17 +338,24 @@ impl Flattener<'_, '_> {
             let limit = MAX_INCLUDE_DEPTH;
             return Err(SourceError::TooDeep { at, limit });
         }
-        self.file(&name, &text)?;
-        let guarded = lex(&text).is_ok_and(|t| t.iter().any(|t| is_pragma_once(&text, t)));
-        if guarded && self.conditionals == 0 {
-            self.seen_unconditionally.insert(name);
-        }
-        Ok(())
+        self.file(&name, &text)
+    }
+
+    fn open_branch(&mut self) {
+        self.branches.push(self.next_branch);
+        self.next_branch += 1;
+    }
+
+    /// Whether `#include <..>` includes a file of the package, as in `#include <library/part.cuh>`. The names of standard
+    /// headers have no folder and another ending.
+    fn is_of_package(&mut self, from: &str, path: &str) -> bool {
+        let may_be = path.contains('/') || path.ends_with(".cuh");
+        may_be && !is_device_header(path) && self.find(from, path).is_ok()
     }
 
     /// Whether this position is in an `#if` group that is not an include guard.
     fn is_conditional(&self) -> bool {
-        self.conditionals > self.open.iter().filter(|open| open.in_guard).count()
+        !self.branches.is_empty()
     }
 
     /// Finds an included file. Returns its name and text. A path is relative to the folder of the file that includes
@@ -318,6 +395,23 @@ fn is_device_header(path: &str) -> bool {
         .any(|(name, _)| *name == path)
 }
 
+/// The text without white space between a backslash and the end of its line, where g++ and clang continue the line, but
+/// other compilers need not.
+fn with_continued_lines(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let mut out = String::with_capacity(text.len());
+    out.push_str(lines.next().unwrap_or_default());
+    for line in lines {
+        let trimmed = out.trim_end_matches([' ', '\t']);
+        if trimmed.ends_with('\\') {
+            out.truncate(trimmed.len());
+        }
+        out.push('\n');
+        out.push_str(line);
+    }
+    out
+}
+
 /// The line number of a byte, from 1.
 fn line_of(text: &str, offset: usize) -> u32 {
     let newlines = text.as_bytes()[..offset].iter().filter(|&&b| b == b'\n');
@@ -347,11 +441,16 @@ fn action(text: &str, directive: &Token) -> Option<Action> {
                     Action::Include(path.to_owned())
                 })
             }
-            Some(open) if open.is_punct(b'<') => Some(Action::Keep),
+            Some(open) if open.is_punct(b'<') => {
+                let end = inner.iter().find(|token| token.is_punct(b'>'))?;
+                let path = text.get(open.end..end.start);
+                Some(Action::Angled(path.unwrap_or_default().to_owned()))
+            }
             _ => None,
         },
         "pragma" if is_pragma_once(text, directive) => Some(Action::Once),
         "if" | "ifdef" | "ifndef" => Some(Action::Open),
+        "else" | "elif" | "elifdef" | "elifndef" => Some(Action::Divide),
         "endif" => Some(Action::Close),
         _ => Some(Action::Keep),
     }

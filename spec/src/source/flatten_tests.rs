@@ -24,6 +24,59 @@ fn a_source_without_includes_keeps_its_text() {
 }
 
 #[test]
+fn includes_that_are_never_compiled_are_not_read() {
+    let source = load(&[(
+        "a.cu",
+        "#ifndef KILN\n#include HOST_HEADER\n#include \"host.h\"\n#endif\n#if 0\n#include \"big.hpp\"\n#endif\n\
+         #ifdef X\n#include CONFIG\n#endif\n",
+    ), ("host.h", "int host;"), ("big.hpp", "int big;")])
+    .unwrap();
+    assert_eq!(source.files().len(), 1);
+    assert!(source.text().contains("#include \"host.h\""));
+}
+
+#[test]
+fn guarded_headers_that_include_each_other_are_inlined_once() {
+    let names: Vec<String> = (0..14).map(|i| format!("h{i}.h")).collect();
+    let header = |i: usize, guard: bool| {
+        let lower: String = names[..i]
+            .iter()
+            .map(|name| format!("#include \"{name}\"\n"))
+            .collect();
+        match guard {
+            true => format!("#ifndef H{i}\n#define H{i}\n{lower}int x{i};\n#endif\n"),
+            false => {
+                format!("#pragma once\n#ifndef H{i}\n#define H{i}\n{lower}int x{i};\n#endif\n")
+            }
+        }
+    };
+    for guard in [true, false] {
+        let texts: Vec<String> = (0..14).map(|i| header(i, guard)).collect();
+        let root = "#if X\n#include \"h13.h\"\n#else\n#include \"h13.h\"\n#endif\n";
+        let mut files = vec![("a.cu", root)];
+        files.extend(
+            names
+                .iter()
+                .map(String::as_str)
+                .zip(texts.iter().map(String::as_str)),
+        );
+        let source = load(&files).unwrap();
+        // Once in each branch.
+        assert_eq!(source.text().matches("int x0;").count(), 2);
+    }
+}
+
+#[test]
+fn a_line_continues_after_a_backslash_and_white_space() {
+    let source = load(&[("a.cu", "#define K \\ \t\n  __global__\nK void k() {}\n")]).unwrap();
+    assert!(
+        source.text().ends_with("\n__global__ void k() {}\n"),
+        "{}",
+        source.text()
+    );
+}
+
+#[test]
 fn includes_are_relative_to_the_includer_and_leave_line_markers() {
     let source = load(&[
         (
@@ -46,6 +99,27 @@ fn includes_are_relative_to_the_includer_and_leave_line_markers() {
     ] {
         let offset = source.text().find(needle).unwrap();
         assert_eq!(source.locate(offset).to_string(), at);
+    }
+}
+
+#[test]
+fn a_header_of_the_package_may_be_included_in_angle_brackets() {
+    let source = load(&[
+        (
+            "src/library/a.cu",
+            "#include <library/b.cuh>\n#include <c.cuh>\n#include <math.h>\n#include <cub/cub.cuh>\n",
+        ),
+        ("src/library/b.cuh", "int b;\n"),
+        ("src/library/c.cuh", "int c;\n"),
+        ("src/library/math.h", "int standard;\n"),
+        ("src/cub/cub.cuh", "int provided;\n"),
+    ])
+    .unwrap();
+    let text = source.text();
+    assert!(text.contains("int b;") && text.contains("int c;"), "{text}");
+    // Kiln and the compilers have these headers.
+    for header in ["#include <math.h>", "#include <cub/cub.cuh>"] {
+        assert!(text.contains(header), "{text}");
     }
 }
 
@@ -170,7 +244,7 @@ fn what_cannot_be_included_is_named_with_its_place() {
     assert!(message("#include \"/b.cuh\"\n").contains("leaves the package"));
     assert!(message("#include HEADER\n").contains("`#include` of a macro"));
     assert!(message("int a;\n/*").contains("src/a.cu:2: unterminated block comment"));
-    assert!(message("a\n\0").contains("src/a.cu:2: the source holds a NUL byte"));
+    assert!(message("a\n\0").contains("src/a.cu:2: the source contains a NUL byte"));
     let missing = SourceText::load("../a.cu", &mut |_| Ok(String::new())).unwrap_err();
     assert!(
         missing
@@ -185,7 +259,7 @@ fn a_source_over_the_limits_is_refused() {
     assert_eq!(
         error.to_string(),
         "the expanded source of `a.cu` is larger than 1048576 bytes\n\
-         help: include with `#include <..>` what is not the kernel's own"
+         help: include files that are not the kernel's own with `#include <..>`"
     );
     let deep = SourceText::load("0.cu", &mut |name| {
         let number: u32 = name.split('.').next().unwrap().parse().unwrap();

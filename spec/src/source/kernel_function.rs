@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::brackets;
 use super::conditional::OpenConditionals;
 use super::error::Location;
 use super::lexer::{Token, TokenKind};
@@ -21,7 +22,7 @@ pub struct Parameter {
 /// The reason why a `__global__` function cannot be an entry (a kernel that can be tuned).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The function is a specialisation or an explicit instantiation of a template.
+    /// The function is a specialisation of a template.
     Template,
     /// The function is declared inside an anonymous namespace.
     Namespace,
@@ -33,6 +34,8 @@ pub enum Obstacle {
     Variadic,
     /// A preprocessor directive is in the middle of the signature.
     Directive,
+    /// The body of the function begins in one branch of an `#if` group and does not end there.
+    SharedBody,
 }
 
 impl Obstacle {
@@ -55,7 +58,11 @@ impl Obstacle {
             Obstacle::Variadic => ("takes `...`", "declare every parameter"),
             Obstacle::Directive => (
                 "has a preprocessor directive in its signature",
-                "write the whole signature once in each branch",
+                "write the whole function once in each branch",
+            ),
+            Obstacle::SharedBody => (
+                "has a body that begins in a branch of an `#if` and ends after it",
+                "write the whole function once in each branch",
             ),
         }
     }
@@ -74,13 +81,13 @@ pub struct KernelFunction {
     pub template: Option<Template>,
     /// The range of the word `__global__`.
     pub global_range: Range<usize>,
-    /// The range of `__launch_bounds__(..)`, if the function has launch bounds.
-    pub bounds_range: Option<Range<usize>>,
+    /// The range of every `__launch_bounds__(..)`. There are several if they are conditional.
+    pub bounds_ranges: Vec<Range<usize>>,
     /// The range of the name.
     pub name_range: Range<usize>,
     /// The range between the parentheses of the parameter list.
     pub params_range: Range<usize>,
-    /// The byte of the body's opening brace; `None` for a declaration without a body.
+    /// The byte after the body's opening brace; `None` for a declaration without a body.
     pub body_open: Option<usize>,
     /// The byte before the first specifier, where `extern "C"` can be inserted.
     pub specifiers_start: usize,
@@ -90,10 +97,13 @@ pub struct KernelFunction {
     pub extern_c: bool,
     /// Whether the declaration is inside an `extern "C" { … }` block.
     pub in_extern_c_block: bool,
-    /// The text in the parentheses of `__launch_bounds__(..)`.
+    /// The launch bounds as they can be written in front of another function: `__launch_bounds__(..)` or, if they are
+    /// conditional, several lines with their directives.
     pub launch_bounds: Option<String>,
     /// The function's parameters, in order.
     pub params: Vec<Parameter>,
+    /// Whether this is an explicit instantiation of a template, such as `template __global__ void k<float>(float*);`.
+    pub is_instantiation: bool,
     /// The reason why the function cannot be an entry; `None` if it can.
     pub obstacle: Option<Obstacle>,
     /// The `#if` groups around the declaration.
@@ -110,8 +120,6 @@ pub(super) struct Signature {
     /// Index of the `{` or `;` that ends the signature.
     pub end: usize,
     pub obstacle: Option<Obstacle>,
-    /// Index of `__launch_bounds__`, if the signature contains it.
-    pub launch_bounds: Option<usize>,
 }
 
 /// The index of the bracket that closes the one at `open`, if there is one.
@@ -144,19 +152,16 @@ pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
 pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
     let mut i = global + 1;
     let mut saw_void = false;
-    let mut launch_bounds = None;
     loop {
         let token = tokens.get(i)?;
         match token.kind {
             TokenKind::Identifier if is_call(tokens, i) => {
                 let close = matching(tokens, argument_list(tokens, i + 1))?;
                 if let Some(end) = function_end(text, tokens, close + 1) {
-                    let mut found = function(text, tokens, i, close, end);
+                    let mut found = function(tokens, i, close, end);
                     found.obstacle = found.obstacle.or((!saw_void).then_some(Obstacle::NotVoid));
-                    found.launch_bounds = launch_bounds.or(found.launch_bounds);
                     return Some(found);
                 }
-                launch_bounds = launch_bounds.or_else(|| bounds(text, tokens, i..close));
                 i = close;
             }
             TokenKind::Identifier => saw_void |= token.is_name(text, "void"),
@@ -176,7 +181,7 @@ fn is_call(tokens: &[Token], i: usize) -> bool {
 
 /// The signature of the function whose name is at `name`. The parentheses of its parameter list close at `close`, and
 /// its declaration ends at `end`.
-fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
+fn function(tokens: &[Token], name: usize, close: usize, end: usize) -> Signature {
     let open = argument_list(tokens, name + 1);
     let directive = tokens[name..end].iter().any(Token::is_directive);
     let template = (open > name + 1).then_some(Obstacle::Template);
@@ -185,28 +190,12 @@ fn function(text: &str, tokens: &[Token], name: usize, close: usize, end: usize)
         parens: (open, close),
         end,
         obstacle: template.or(directive.then_some(Obstacle::Directive)),
-        launch_bounds: bounds(text, tokens, close + 1..end),
     }
 }
 
 /// The index of the token after the template arguments that begin at `i`, or `i` itself if there are none.
 fn argument_list(tokens: &[Token], i: usize) -> usize {
-    if !tokens.get(i).is_some_and(|t| t.is_punct(b'<')) {
-        return i;
-    }
-    let mut depth = 0usize;
-    for (j, token) in tokens.iter().enumerate().skip(i) {
-        match token.kind {
-            TokenKind::Punct(b'<') => depth += 1,
-            TokenKind::Punct(b'>') => depth -= 1,
-            TokenKind::Punct(b';' | b'{' | b'}') => return i,
-            _ => {}
-        }
-        if depth == 0 {
-            return j + 1;
-        }
-    }
-    i
+    brackets::closing(tokens, i).map_or(i, |close| close + 1)
 }
 
 /// The index of the `{` or `;` that ends a declaration whose parameter list closed before `i`. `None` if another name
@@ -232,17 +221,21 @@ fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
     }
 }
 
-/// The index of `__launch_bounds__` in a range of tokens, if the range contains it.
-pub(super) fn bounds(text: &str, tokens: &[Token], mut range: Range<usize>) -> Option<usize> {
-    range.find(|&i| tokens[i].is_name(text, "__launch_bounds__"))
+/// Every `__launch_bounds__(..)` in a range of tokens, from the index of the name to that of the closing parenthesis.
+pub(super) fn bounds(text: &str, tokens: &[Token], range: Range<usize>) -> Vec<Range<usize>> {
+    let named = range.filter(|&i| tokens[i].is_name(text, "__launch_bounds__"));
+    named
+        .filter_map(|i| Some(i..matching(tokens, i + 1)?))
+        .collect()
 }
 
 /// The parameters in a parameter list, and the first reason why the list keeps the kernel from being an entry, if any.
 pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Option<Obstacle>) {
     let mut params = Vec::new();
     let mut obstacle = None;
-    for part in split_commas(tokens) {
+    for part in brackets::split_commas(tokens) {
         let words: Vec<_> = part.iter().filter(|t| !t.is_directive()).copied().collect();
+        let words = without_attributes(text, &words);
         if let [only] = words.as_slice()
             && only.is_name(text, "void")
         {
@@ -258,23 +251,24 @@ pub(super) fn parameters(text: &str, tokens: &[Token]) -> (Vec<Parameter>, Optio
     (params, obstacle)
 }
 
-/// Splits tokens at the commas outside all brackets. `<` is treated as a bracket, as in `pair<int, int> p`.
-fn split_commas(tokens: &[Token]) -> Vec<&[Token]> {
-    let mut parts = Vec::new();
-    let (mut start, mut depth) = (0, 0i32);
-    for (i, token) in tokens.iter().enumerate() {
-        match token.kind {
-            TokenKind::Punct(b'(' | b'[' | b'{' | b'<') => depth += 1,
-            TokenKind::Punct(b')' | b']' | b'}' | b'>') => depth -= 1,
-            TokenKind::Punct(b',') if depth == 0 => {
-                parts.push(&tokens[start..i]);
-                start = i + 1;
-            }
-            _ => {}
+/// The words of a parameter without `[[..]]` and `__attribute__((..))`.
+fn without_attributes(text: &str, words: &[Token]) -> Vec<Token> {
+    let mut kept = Vec::new();
+    let mut i = 0;
+    while let Some(word) = words.get(i) {
+        let opens = |j: usize, byte| words.get(j).is_some_and(|word: &Token| word.is_punct(byte));
+        let bracket = if word.is_name(text, "__attribute__") && opens(i + 1, b'(') {
+            Some(i + 1)
+        } else {
+            (opens(i, b'[') && opens(i + 1, b'[')).then_some(i)
+        };
+        match bracket.and_then(|open| matching(words, open)) {
+            Some(close) => i = close,
+            None => kept.push(*word),
         }
+        i += 1;
     }
-    parts.push(&tokens[start..]);
-    parts
+    kept
 }
 
 /// Words that can be the last word of a type. If a parameter ends with such a word, it has no name.

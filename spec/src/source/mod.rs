@@ -1,26 +1,32 @@
 //! Reads kernel sources: inlines local includes, and scans the tokens of the result.
 //!
-//! These modules neither evaluate the preprocessor nor parse C++. A small lexer finds names, braces and directives. If
-//! the scan cannot follow the form of a kernel, it rejects the kernel with an error. [`SourceScan`] lists the supported
-//! forms.
+//! These modules do not parse C++, and they evaluate the preprocessor only where its result is the same for every target
+//! and config. A small lexer finds names, braces and directives. If the scan cannot follow the form of a kernel, it
+//! rejects the kernel with an error. [`SourceScan`] lists the supported forms.
 
+mod brackets;
 mod conditional;
 mod constant;
 mod ctype;
+pub(crate) mod edit;
 mod entry;
 mod entry_path;
 mod error;
+mod facts;
 mod fingerprint;
 mod flatten;
+mod host_code;
 mod host_headers;
 mod kernel_function;
 pub mod lexer;
 mod lines;
 mod parts;
 mod path;
+mod preprocess;
 mod reach;
 mod scan;
 mod signature;
+mod slice;
 mod template;
 mod walk;
 
@@ -39,4 +45,5 @@ pub use kernel_function::{KernelFunction, Obstacle, Parameter};
 pub use parts::{DynamicShared, Include, MacroDefinition, Unroll};
 pub use scan::{Mode, SourceScan};
 pub use signature::SignatureError;
+pub use slice::reduce;
 pub use template::{Template, TemplateParam};

@@ -19,6 +19,14 @@ pub struct MacroDefinition {
     pub conditions: OpenConditionals,
     /// The names in the replacement text of the macro.
     pub mentions: BTreeSet<String>,
+    /// Whether the macro has parameters.
+    pub takes_arguments: bool,
+    /// Whether the replacement text contains `{` or `;`, so that the macro may declare something without parameters.
+    pub is_code: bool,
+    /// Whether the replacement text contains `<<<`.
+    pub launches: bool,
+    /// Whether the replacement text joins tokens with `##`.
+    pub joins_tokens: bool,
     /// Whether the directive is `#undef NAME`.
     pub undef: bool,
 }

@@ -27,7 +27,8 @@ pub fn resolve(includer: &str, path: &str) -> Option<String> {
 }
 
 /// The names that `path` may mean in an `#include` of the file `includer`: first relative to the folder of that file,
-/// and then relative to each folder above it, up to the package. Empty if `path` leaves the package.
+/// then relative to each folder above it, up to the package, and then relative to the folders `include` in all these
+/// folders. Empty if `path` leaves the package.
 pub fn candidates(includer: &str, path: &str) -> Vec<String> {
     let folders = includer
         .match_indices('/')
@@ -35,8 +36,12 @@ pub fn candidates(includer: &str, path: &str) -> Vec<String> {
     let mut folders: Vec<&str> = folders.collect();
     folders.insert(0, "");
     let mut names: Vec<String> = Vec::new();
-    for folder in folders.into_iter().rev() {
-        names.extend(resolve(folder, path).filter(|name| !names.contains(name)));
+    let is_plain = !path.starts_with('.');
+    for below in ["", "include/"].into_iter().take(1 + usize::from(is_plain)) {
+        for folder in folders.iter().rev() {
+            let includer = format!("{folder}{below}");
+            names.extend(resolve(&includer, path).filter(|name| !names.contains(name)));
+        }
     }
     names
 }
@@ -62,9 +67,16 @@ mod tests {
     fn an_include_is_looked_for_in_the_folders_above_the_file() {
         assert_eq!(
             candidates("src/lib/a.cuh", "lib/b.cuh"),
-            ["src/lib/lib/b.cuh", "src/lib/b.cuh", "lib/b.cuh"]
+            [
+                "src/lib/lib/b.cuh",
+                "src/lib/b.cuh",
+                "lib/b.cuh",
+                "src/lib/include/lib/b.cuh",
+                "src/include/lib/b.cuh",
+                "include/lib/b.cuh",
+            ]
         );
-        assert_eq!(candidates("a.cu", "b.cuh"), ["b.cuh"]);
+        assert_eq!(candidates("a.cu", "b.cuh"), ["b.cuh", "include/b.cuh"]);
         assert_eq!(candidates("src/a.cu", "../b.cuh"), ["b.cuh"]);
     }
 

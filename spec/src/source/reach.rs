@@ -2,7 +2,9 @@
 //! as fibres.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
+use super::error::Location;
 use super::parts::MacroDefinition;
 
 /// A declaration at file or namespace scope, as the sets of names in it.
@@ -12,6 +14,14 @@ pub struct Unit {
     pub head: BTreeSet<String>,
     /// All names in the declaration.
     pub all: BTreeSet<String>,
+    /// The names that the declaration declares.
+    pub declares: BTreeSet<String>,
+    /// Whether the declaration is a function with its body.
+    pub defines_function: bool,
+    /// The byte range of the declaration.
+    pub range: Range<usize>,
+    /// The file and line of the first `kernel<<<..>>>(..)` in the declaration.
+    pub launch: Option<Location>,
     /// The name of the kernel that the declaration defines, if it defines one.
     pub kernel: Option<String>,
 }
@@ -67,6 +77,12 @@ fn is_barrier(name: &str) -> bool {
 }
 
 impl Unit {
+    /// Whether the declaration is a class or an enumeration, perhaps with variables of its type.
+    pub fn is_class(&self) -> bool {
+        let words = ["class", "enum", "struct", "union"];
+        !self.defines_function && words.iter().any(|word| self.head.contains(*word))
+    }
+
     /// Whether the declaration affects code that does not name it, as `using` directives and operators do.
     fn is_implicit(&self) -> bool {
         self.head.contains("using") || self.head.contains("operator")

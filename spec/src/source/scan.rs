@@ -7,6 +7,7 @@ use super::constant::ConstantVariable;
 use super::ctype::Aliases;
 use super::entry::{Entry, EntryError, in_another_namespace, twice, unsupported, wrong_arguments};
 use super::entry_path::EntryPath;
+use super::error::Location;
 use super::kernel_function::KernelFunction;
 use super::parts::{DynamicShared, Include, MacroDefinition, Unroll};
 use super::reach::{Unit, is_common, reachable, reached_barriers};
@@ -21,12 +22,15 @@ pub enum Mode {
     Fiber,
 }
 
-/// The names that a kernel source declares and uses, found without evaluating the preprocessor.
+/// The names that a kernel source declares and uses.
 ///
 /// A kernel that can be tuned is a `__global__ void` function at file scope, in a named namespace or in an `extern "C"`
-/// block. The source must contain the function itself, not a macro that produces it. If the function is a template, the
-/// spec names it with its template arguments. A kernel may have launch bounds, attributes, prototypes, and several
-/// definitions in different branches of one `#if`. Other kernels in the same file may have any form.
+/// block. Macros that hide `__global__` are already expanded in the text ([`super::SourceText`]). If the function is a
+/// template, the spec names it with its template arguments. A kernel may have launch bounds, attributes, prototypes, and
+/// several definitions whose `#if` conditions exclude each other. Other kernels in the same file may have any form.
+///
+/// Code is left out if the condition of its `#if` is false for every target and config, as in `#if 0` and `#ifndef
+/// KILN`. Other conditions are not evaluated.
 ///
 /// The following forms are not supported. If the tuned kernel has one of them, the scan reports it with its own
 /// message:
@@ -38,7 +42,7 @@ pub enum Mode {
 /// - a parameter list that a macro produces
 /// - two definitions that are compiled together
 ///
-/// Host code is not part of a kernel source and belongs under `#ifndef KILN`.
+/// The source may contain host code, which [`reduce`](super::reduce) removes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceScan {
     pub(super) kernels: Vec<KernelFunction>,
@@ -48,6 +52,10 @@ pub struct SourceScan {
     pub(super) macros: Vec<MacroDefinition>,
     pub(super) includes: Vec<Include>,
     pub(super) directives: Vec<Range<usize>>,
+    /// Code that is never compiled, and conditional directives whose conditions are known.
+    pub(super) excluded: Vec<Range<usize>>,
+    /// The names of kernels in code that is never compiled, each with its file and line.
+    pub(super) dead: Vec<(String, Location)>,
     pub(super) unrolls: Vec<Unroll>,
     pub(super) dynamic_shared: Vec<DynamicShared>,
     pub(super) file_shared: Vec<Range<usize>>,
@@ -55,6 +63,8 @@ pub struct SourceScan {
     pub(super) aliases: Aliases,
     pub(super) constants: Vec<ConstantVariable>,
     pub(super) units: Vec<Unit>,
+    /// The names of all namespaces that the source opens.
+    pub(super) namespaces: BTreeSet<String>,
 }
 
 impl SourceScan {
@@ -69,6 +79,11 @@ impl SourceScan {
         self.units.iter().any(|unit| unit.head.contains(name))
     }
 
+    /// Whether the source opens a namespace with this name.
+    pub fn opens_namespace(&self, name: &str) -> bool {
+        self.namespaces.contains(name)
+    }
+
     /// Whether code uses this name. Comments and strings do not count, nor do directives that only define the name or
     /// test whether it is defined.
     pub fn mentions(&self, name: &str) -> bool {
@@ -78,6 +93,12 @@ impl SourceScan {
     /// Whether a directive tests whether this name is defined, as in `#ifdef NAME`.
     pub fn is_tested(&self, name: &str) -> bool {
         self.tested.contains(name)
+    }
+
+    /// Whether code uses a name for which `is_wanted` returns `true`, or a directive tests such a name.
+    pub fn tests_any(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
+        let mut names = self.tested.iter().chain(&self.identifiers);
+        names.any(|name| is_wanted(name))
     }
 
     /// Every name that code uses.
@@ -90,8 +111,8 @@ impl SourceScan {
         &self.macros
     }
 
-    /// The first directive that defines or undefines a macro for which `is_defined` returns `true`. These are macros
-    /// that Kiln defines before the source. A default under `#ifndef` does not count.
+    /// The first directive that defines or undefines a macro for which `is_defined` returns `true`. `is_defined`
+    /// returns `true` for the macros that Kiln defines before the source. A default under `#ifndef` does not count.
     pub fn redefinition(&self, is_defined: impl Fn(&str) -> bool) -> Option<&MacroDefinition> {
         let mut clashes = self.macros.iter().filter(|found| is_defined(&found.name));
         clashes.find(|found| found.undef || !found.conditions.guards(&found.name))
@@ -107,12 +128,26 @@ impl SourceScan {
         &self.directives
     }
 
+    /// The byte ranges of code that is never compiled, and of conditional directives whose conditions are known.
+    pub fn excluded(&self) -> &[Range<usize>] {
+        &self.excluded
+    }
+
+    /// The file and line of the first `kernel<<<..>>>(..)` in a kernel. Kiln does not compile code that launches
+    /// kernels.
+    pub fn launch_in(&self, entry: &str) -> Option<&Location> {
+        let name = EntryPath::base_name(entry);
+        let units = self.units.iter();
+        let mut kernels = units.filter(|unit| unit.kernel.as_deref() == Some(name));
+        kernels.find_map(|unit| unit.launch.as_ref())
+    }
+
     /// Every `#pragma unroll`.
     pub fn unrolls(&self) -> &[Unroll] {
         &self.unrolls
     }
 
-    /// The word `__shared__` in every declaration outside a function, except `extern __shared__`.
+    /// The byte range of the word `__shared__` in every declaration outside a function, except `extern __shared__`.
     pub fn file_shared(&self) -> &[Range<usize>] {
         &self.file_shared
     }
@@ -129,8 +164,10 @@ impl SourceScan {
     pub fn entry(&self, name: &str) -> Result<Entry<'_>, EntryError> {
         let path = EntryPath::parse(name).ok_or_else(|| self.unknown(name))?;
         let named = || self.kernels.iter().filter(|k| k.name == path.name);
+        let has_template = named().any(|kernel| !kernel.is_instantiation);
         let sites: Vec<_> = named()
             .filter(|kernel| kernel.namespaces == path.namespaces)
+            .filter(|kernel| !kernel.is_instantiation || !has_template)
             .collect();
         if sites.is_empty() {
             return Err(named()
@@ -176,22 +213,40 @@ impl SourceScan {
         } else {
             names.into_iter().collect::<Vec<_>>().join(", ")
         };
-        let hiding = self
-            .macros
-            .iter()
-            .find(|m| m.mentions.contains("__global__"));
-        let help = match hiding {
-            Some(definition) => format!(
-                "macro `{}` makes `__global__` functions, which Kiln does not expand: write the kernel out",
-                definition.name
-            ),
-            None => "name the kernel with `entry = \"..\"` if it differs from the launch function"
-                .into(),
-        };
         EntryError::Unknown {
             name: name.into(),
             found,
-            help,
+            help: self.help_for_unknown(EntryPath::base_name(name)),
+        }
+    }
+
+    /// The help text for a kernel that the source does not have.
+    fn help_for_unknown(&self, name: &str) -> String {
+        if let Some((_, at)) = self.dead.iter().find(|(dead, _)| dead == name) {
+            return format!(
+                "the one at {at} is never compiled, because the condition of its `#if` is constant"
+            );
+        }
+        let hiding = || {
+            let macros = self.macros.iter();
+            macros.filter(|found| found.mentions.contains("__global__"))
+        };
+        let Some(first) = hiding().next() else {
+            return "name the kernel with `entry = \"..\"` if it differs from the launch function"
+                .into();
+        };
+        let other = hiding().find(|other| other.name == first.name && other.at != first.at);
+        match other {
+            Some(other) => format!(
+                "macro `{}` produces `__global__` functions, but Kiln does not know which of its definitions applies \
+                 ({}, {}): define the macro once, or write `__global__` out",
+                first.name, first.at, other.at
+            ),
+            None => format!(
+                "macro `{}` ({}) produces `__global__` functions in a form that Kiln does not expand: write the \
+                 kernel out",
+                first.name, first.at
+            ),
         }
     }
 

@@ -26,7 +26,10 @@ fn a_plain_kernel_is_found_with_its_parts() {
     );
     assert_eq!(&text[site.body_open.unwrap()..][..6], " b[0] ");
     assert_eq!(&text[site.range.clone()], text.trim_end());
-    assert_eq!(site.launch_bounds.as_deref(), Some("64, 2"));
+    assert_eq!(
+        site.launch_bounds.as_deref(),
+        Some("__launch_bounds__(64, 2)")
+    );
     assert!(site.extern_c && !site.in_extern_c_block);
     let params: Vec<_> = entry
         .params()
@@ -41,6 +44,115 @@ fn a_plain_kernel_is_found_with_its_parts() {
             ("float *", "b")
         ]
     );
+}
+
+#[test]
+fn directives_may_be_among_the_specifiers_of_a_kernel() {
+    let template = "template <int D> // a comment\n#ifndef HIP\n__launch_bounds__(D, 1)\n#endif\nstatic __global__ void k(float* x) { x[0] = D; }";
+    let found = scan(template);
+    let entry = found.entry("k<64>").unwrap();
+    assert_eq!(
+        entry.sites[0].launch_bounds.as_deref(),
+        Some("\n#ifndef HIP\n__launch_bounds__(D, 1)\n#endif")
+    );
+    for text in [
+        "template <int D>\n#ifdef A\n__launch_bounds__(1)\n#else\n__launch_bounds__(2)\n#endif\n__global__ void k(float* x) {}",
+        "template <int D> __global__ void\n#if A\n__launch_bounds__(1)\n#else\n__launch_bounds__(2)\n#endif\nk(float* x) {}",
+        "int x;\nCALL(x)\ntemplate <int D>\nATTRIBUTE(256)\n__global__ void k(float* x) {}",
+    ] {
+        let found = scan(text);
+        assert!(found.entry("k<4>").is_ok(), "{text}");
+    }
+    let plain = "int x;\n#ifndef HIP\n__launch_bounds__(64)\n#endif\nstatic __global__ void k() {}";
+    let found = scan(plain);
+    let site = found.entry("k").unwrap().sites[0];
+    assert!(plain[site.range.clone()].starts_with("#ifndef HIP"));
+    let conditional = "int x;\n#ifdef __CUDACC__\n__global__\n#endif\nvoid k(float* x) {}";
+    let found = scan(conditional);
+    let site = found.entry("k").unwrap().sites[0];
+    assert!(conditional[site.range.clone()].starts_with("#ifdef"));
+    let divided = "template <int D>\n#if A\n__global__ void k(int* x) {}\n#else\n__global__ void k(float* x) {}\n#endif";
+    let found = scan(divided);
+    let error = found.entry("k<4>").unwrap_err().to_string();
+    assert!(error.contains("directive in its signature"), "{error}");
+}
+
+#[test]
+fn an_explicit_instantiation_does_not_matter() {
+    let found = scan(
+        "template <class T> __global__ void k(T* x) {}\ntemplate __global__ void k<float>(float*);\n\
+         template __global__ void k<int>(int* x);",
+    );
+    assert_eq!(found.entry("k<float>").unwrap().sites.len(), 1);
+}
+
+#[test]
+fn braces_that_a_condition_opens_and_the_same_condition_closes_are_of_the_kernel() {
+    let text = "namespace a {\n__global__ void k(float* y, int n) {\n#if LOOP\n  for (int i = 0; i < n; ++i) {\n#else\n  int i = 0;\n\
+                #endif\n  y[i] = 1;\n#if LOOP\n  }\n#endif\n}\n__global__ void after() {}\n}";
+    let found = scan(text);
+    let site = found.entry("a::k").unwrap().sites[0];
+    assert!(text[site.range.clone()].ends_with("#endif\n}"));
+    assert!(found.entry("a::after").is_ok());
+}
+
+#[test]
+fn two_signatures_with_one_body_are_refused() {
+    let error = refusal(
+        "#if HALF\n__global__ void k(const short* x) {\n#else\n__global__ void k(const float* x) {\n#endif\n  f(x);\n}",
+    );
+    assert!(error.contains("begins in a branch"), "{error}");
+}
+
+#[test]
+fn a_namespace_may_be_named_by_a_macro() {
+    let found = scan("#define SPACE a::b\nnamespace SPACE { __global__ void k() {} }");
+    assert!(found.entry("a::b::k").is_ok());
+}
+
+#[test]
+fn parameters_may_have_attributes() {
+    let found = scan(
+        "__global__ void k([[maybe_unused]] const int n, float* x [[maybe_unused]], __attribute__((unused)) int m) {}",
+    );
+    let entry = found.entry("k").unwrap();
+    let params = entry.params().iter();
+    let params: Vec<_> = params.map(|p| (p.ty.as_str(), p.name.as_str())).collect();
+    assert_eq!(params, [("const int", "n"), ("float *", "x"), ("int", "m")]);
+}
+
+#[test]
+fn operators_in_template_parameters_and_defaults_are_no_brackets() {
+    for head in [
+        "int D, int B = (D <= 64 ? 128 : 64)",
+        "int D, int B = 1 << 4",
+        "int D, bool B = (D >= 4 && D < 8)",
+        "class D, class B = pair<D, pair<int, int>>",
+    ] {
+        let text =
+            format!("template <{head}> __global__ void k(int a = 1 << 2, float* y = nullptr) {{}}");
+        let found = scan(&text);
+        let entry = found
+            .entry("k<4, 8>")
+            .unwrap_or_else(|error| panic!("{text}: {error}"));
+        let params = entry.sites[0].template.as_ref().unwrap().params.as_ref();
+        assert_eq!(params.map(Vec::len), Some(2), "{text}");
+        assert_eq!(entry.params().len(), 2, "{text}");
+    }
+}
+
+#[test]
+fn a_constant_of_a_template_type_is_one_variable() {
+    let found = scan("__constant__ Vec<float, 3> v, w[2];");
+    let names: Vec<_> = found.constants().iter().map(|v| v.name.as_str()).collect();
+    assert_eq!(names, ["v", "w"]);
+}
+
+#[test]
+fn a_comment_after_an_include_is_not_part_of_its_name() {
+    let found = scan("#include <vector> // for the host\n#include \"a.h\" /* b */\n");
+    let headers: Vec<_> = found.includes().iter().map(|i| i.header.as_str()).collect();
+    assert_eq!(headers, ["vector", "a.h"]);
 }
 
 #[test]
@@ -113,6 +225,11 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
             "struct S { static __global__ void k() {} };",
             "is declared inside a class",
         ),
+        // An explicit instantiation has no list of parameters after `template`.
+        (
+            "template extern __global__ void k(int n);",
+            "is specialised",
+        ),
         ("__global__ int k() {}", "does not return `void`"),
         ("__global__ void k(int n, ...) {}", "takes `...`"),
         (
@@ -129,8 +246,8 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
             "no `__global__` function `k` in the source (found: `other`)",
         ),
         (
-            "#define KERNEL(n) __global__ void n()\nKERNEL(k) {}",
-            "macro `KERNEL` makes `__global__` functions",
+            "#define KERNEL(n) const char* s = #n; __global__ void n()\nKERNEL(k) {}",
+            "macro `KERNEL` (source:1) produces `__global__` functions in a form that Kiln does not expand",
         ),
     ] {
         let message = refusal(text);
@@ -163,11 +280,11 @@ fn a_template_is_named_with_its_arguments_and_a_namespace_with_its_name() {
         ),
         (
             "a::b::k<>",
-            "has another number of template parameters\nhelp: it is `template <typename T, int N = 4>`",
+            "has a different number of template parameters\nhelp: it is `template <typename T, int N = 4>`",
         ),
         (
             "a::b::k<float, 1, 2>",
-            "has another number of template parameters",
+            "has a different number of template parameters",
         ),
         (
             "c::k<float>",
@@ -224,6 +341,93 @@ fn definitions_in_branches_of_one_conditional_are_one_entry() {
         scan(&guarded.repeat(2)).entry("k").is_ok(),
         "the same guard keeps one of them"
     );
+}
+
+#[test]
+fn definitions_whose_conditions_exclude_each_other_are_one_entry() {
+    for (first, second) in [
+        ("#ifdef A", "#ifndef A"),
+        ("#if KIND == 1", "#if KIND == 2 && B"),
+        ("#if A", "#if B\n#elif !A"),
+        ("#if B\n#else", "#if B"),
+        ("#if A && B\n#else", "#if A && B"),
+        ("#if 0", "#if A"),
+        ("#ifndef KILN", "#if 1"),
+    ] {
+        let text = [first, second]
+            .map(|condition| format!("{condition}\n__global__ void k(int n) {{}}\n#endif\n"));
+        let found = scan(&text.concat());
+        assert!(found.entry("k").is_ok(), "{first}, {second}");
+    }
+}
+
+#[test]
+fn two_definitions_that_may_be_compiled_together_are_reported_with_their_conditions() {
+    for (text, message) in [
+        (
+            "#if A\n__global__ void k() {}\n#endif\n#ifdef B\n__global__ void k() {}\n#endif",
+            "source:5: kernel `k` is defined twice, first at source:2: `#if A` (source:1) and `#ifdef B` (source:4) may both \
+             be true\nhelp: write both definitions in one `#if .. #else .. #endif`, or give each kernel a name of its own",
+        ),
+        (
+            "__global__ void k() {}\n#if X == 1 // why\n__global__ void k() {}\n#endif",
+            "source:3: kernel `k` is defined twice, first at source:1: the condition `#if X == 1` (source:2) does not \
+             exclude the other definition\nhelp: put the other definition into the `#else` of that condition, or give each \
+             kernel a name of its own",
+        ),
+        (
+            "__global__ void k() {}\n__global__ void k() {}",
+            "source:2: kernel `k` is defined twice, first at source:1\nhelp: give each kernel a name of its own",
+        ),
+        (
+            "#if 0\n__global__ void k() {}\n#endif",
+            "no `__global__` function `k` in the source (found: none)\nhelp: the one at source:2 is never compiled, because \
+             the condition of its `#if` is constant",
+        ),
+        (
+            "#if A\n#define K __global__\n#else\n#define K static __global__\n#endif\nK void k() {}",
+            "no `__global__` function `k` in the source (found: none)\nhelp: macro `K` produces `__global__` functions, but \
+             Kiln does not know which of its definitions applies (source:2, source:4): define the macro once, or write \
+             `__global__` out",
+        ),
+    ] {
+        assert_eq!(refusal(text), message);
+    }
+}
+
+#[test]
+fn code_that_is_never_compiled_declares_and_uses_nothing() {
+    let found = scan(
+        "#if 0\n__global__ void k(float x) { __syncthreads(); }\n#endif\n\
+         #define OLD 0\n#if OLD\nnamespace old {\n__constant__ float c[4];\n#endif\n\
+         #ifdef KILN\n__global__ void k(int n) {\n#else\n__global__ void k(long n) { __syncthreads();\n#endif\n  DEEP; }\n\
+         __global__ void l() {}",
+    );
+    let entry = found.entry("k").unwrap();
+    assert_eq!(
+        (entry.sites.len(), entry.params()[0].ty.as_str()),
+        (1, "int")
+    );
+    assert_eq!(found.mode("k"), Mode::Loop);
+    assert!(found.entry("l").is_ok() && found.constants().is_empty());
+    assert!(found.mentions("DEEP") && !found.mentions("__syncthreads"));
+}
+
+#[test]
+fn kernels_behind_macros_are_found() {
+    let found = scan(
+        "#define KERNEL extern \"C\" __global__ void __launch_bounds__(THREADS)\n#define LOCAL extern __shared__\n\
+         #define NAMED(n) template <typename T> __global__ void n##_kernel(T* x)\n\
+         KERNEL k(int n) { LOCAL float tile[]; }\nNAMED(fill) { x[0] = 1; }",
+    );
+    let site = found.entry("k").unwrap().sites[0];
+    assert!(site.extern_c);
+    assert_eq!(
+        site.launch_bounds.as_deref(),
+        Some("__launch_bounds__(THREADS)")
+    );
+    assert_eq!(found.dynamic_shared().len(), 1);
+    assert!(found.entry("fill_kernel<float>").is_ok());
 }
 
 #[test]

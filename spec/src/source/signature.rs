@@ -11,7 +11,7 @@ use super::scan::SourceScan;
 use crate::expr::Expr;
 use crate::model::{
     Access, ArgSpec, ElemRef, ElemType, KernelSpec, Passing, Plain, PlainArg, ScalarArg,
-    ScalarType, SliceArg,
+    ScalarType, SliceArg, TypedArg,
 };
 
 /// A difference between the arguments of a spec and the parameters of its kernel.
@@ -99,8 +99,8 @@ impl SourceScan {
         errors
     }
 
-    /// Compares a slice with the `__constant__` variable that it fills. Returns a help text if it cannot fill the
-    /// variable; `None` if it can. A slice of bytes can fill a variable of any type.
+    /// Compares a slice with the `__constant__` variable that it fills. Returns a help text if the slice cannot fill
+    /// the variable; `None` if it can. A slice of bytes can fill a variable of any type.
     pub fn compare_constant(
         &self,
         slice: &SliceArg,
@@ -172,6 +172,9 @@ impl SourceScan {
                     ArgSpec::Slice(slice) => {
                         mismatch(&param.ty, &aliases, |ty| slice_mismatch(slice, ty))
                     }
+                    ArgSpec::Typed(typed) => {
+                        mismatch(&param.ty, &aliases, |ty| typed_mismatch(typed, ty))
+                    }
                 }?;
                 Some(type_error(site, index, arg, param, help))
             })
@@ -204,10 +207,7 @@ fn type_error(
         ArgSpec::Scalar(scalar) => scalar.ty.name().to_owned(),
         ArgSpec::Plain(plain) => plain.value.type_name(),
         ArgSpec::Slice(slice) => {
-            let elem = match &slice.elem {
-                ElemRef::Fixed(elem) => elem.name(),
-                ElemRef::Param(name) => name,
-            };
+            let elem = slice.elem.name();
             let reference = if slice.access == Access::In {
                 "&"
             } else {
@@ -215,6 +215,7 @@ fn type_error(
             };
             format!("{reference}[{elem}]")
         }
+        ArgSpec::Typed(typed) => typed.ty.name().to_owned(),
     };
     SignatureError::Type {
         kernel: site.name.clone(),
@@ -244,7 +245,44 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
     match &ty.base {
         Base::Scalar(found) if *found == scalar.ty => None,
         Base::Scalar(found) => Some(format!("declare it `{}: {}`", scalar.name, found.name())),
+        Base::Elem(found) => Some(format!(
+            "declare it `#[value(0.5)] {}: {}`",
+            scalar.name,
+            found.name()
+        )),
         _ => Some(format!("take `{}` in the source", scalar.ty.c_name())),
+    }
+}
+
+/// Compares a number of a 16-bit type or of a type parameter with a parameter's type. Returns a help text if they do not
+/// match; `None` if they do.
+fn typed_mismatch(typed: &TypedArg, ty: &CType) -> Option<String> {
+    if ty.pointers > 0 {
+        let c_name = typed.ty.c_name();
+        return Some(format!(
+            "declare it `&[..]` or `&mut [..]`, or take `{c_name}` by value"
+        ));
+    }
+    if ty.reference {
+        return Some("a kernel takes numbers by value".into());
+    }
+    match (&typed.ty, &ty.base) {
+        (ElemRef::Param(name), Base::Named(found)) if name == found => None,
+        (ElemRef::Param(name), Base::Named(found)) => Some(format!(
+            "name the type parameter `{found}`, or take `{name}`"
+        )),
+        (ElemRef::Fixed(elem), base) if base.elem() == Some(*elem) => None,
+        (_, base) => {
+            let c_name = typed.ty.c_name();
+            Some(match base.elem() {
+                Some(found) => format!(
+                    "declare it `{}: {}`, or take `{c_name}`",
+                    typed.name,
+                    found.name()
+                ),
+                None => format!("take `{c_name}` in the source"),
+            })
+        }
     }
 }
 
@@ -331,11 +369,7 @@ fn pointer(slice: &SliceArg) -> String {
     } else {
         ""
     };
-    let elem = match &slice.elem {
-        ElemRef::Fixed(elem) => ElemType::c_name(*elem),
-        ElemRef::Param(name) => name,
-    };
-    format!("{constant}{elem}*")
+    format!("{constant}{}*", slice.elem.c_name())
 }
 
 #[cfg(test)]

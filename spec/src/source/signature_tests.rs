@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::expr::Expr;
-use crate::model::{Fill, Passing, ScalarType};
+use crate::model::{Fill, Passing, ScalarType, ScalarValue};
 use crate::source::SourceText;
 use crate::testing::bare_spec;
 
@@ -94,6 +94,33 @@ fn arguments_of_the_same_types_match() {
         "const float4* a",
         slice("a", ElemRef::Fixed(ElemType::F32), Access::In, Some(4)),
     );
+    // A `float3` needs only the alignment of a `float`.
+    matches("float3* a", f32s(Access::Out));
+}
+
+#[test]
+fn numbers_of_a_type_parameter_and_halves_match_by_value() {
+    let typed = |ty: ElemRef| {
+        ArgSpec::Typed(TypedArg {
+            name: "a".into(),
+            ty,
+            value: ScalarValue::Int(1),
+        })
+    };
+    let param = || typed(ElemRef::Param("T".into()));
+    let half = || typed(ElemRef::Fixed(ElemType::F16));
+    matches("const T a", param());
+    matches("__half a", half());
+    matches("half a", half());
+    differs("U a", param(), "name the type parameter `U`, or take `T`");
+    differs("float a", param(), "declare it `a: f32`, or take `T`");
+    differs("const T* a", param(), "declare it `&[..]` or `&mut [..]`");
+    differs("T& a", param(), "a kernel takes numbers by value");
+    differs("float4 a", param(), "take `T` in the source");
+    differs("__nv_bfloat16 a", half(), "declare it `a: bf16`, or take");
+    differs("Params a", half(), "take `__half` in the source");
+    let help = "declare it `#[value(0.5)] a: f16`";
+    differs("__half a", scalar("a", ScalarType::F32), help);
 }
 
 #[test]

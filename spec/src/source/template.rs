@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::brackets::{closing, split_commas};
 use super::lexer::{Token, TokenKind};
 
 /// The parameter list of a template, such as `template <typename T, int N = 4>`.
@@ -33,14 +34,17 @@ impl Template {
             .clone()
             .find(|&i| tokens[i].is_name(text, "template"))?;
         let open = template + 1;
-        let close = close(&tokens[..specifiers.end], open)?;
+        let close = closing(&tokens[..specifiers.end], open)?;
         let inside = &tokens[open + 1..close];
         if inside.is_empty() {
             return None;
         }
         Some(Template {
             text: text[tokens[open].start..tokens[close].end].to_owned(),
-            params: pieces(inside).map(|part| param(text, part)).collect(),
+            params: split_commas(inside)
+                .into_iter()
+                .map(|part| param(text, part))
+                .collect(),
         })
     }
 
@@ -61,35 +65,6 @@ impl Template {
             .map(|(param, given)| Some((param, given.or(param.default.as_deref())?)))
             .collect()
     }
-}
-
-/// The index of the `>` that closes the `<` at `open`.
-fn close(tokens: &[Token], open: usize) -> Option<usize> {
-    let mut depth = 0_u32;
-    for (i, token) in tokens.iter().enumerate().skip(open) {
-        match token.kind {
-            TokenKind::Punct(b'<' | b'(') => depth += 1,
-            TokenKind::Punct(b'>' | b')') => depth = depth.checked_sub(1)?,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(i);
-        }
-    }
-    None
-}
-
-/// The tokens between top-level commas.
-fn pieces(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
-    let mut depth = 0_i32;
-    tokens.split(move |token| {
-        match token.kind {
-            TokenKind::Punct(b'<' | b'(') => depth += 1,
-            TokenKind::Punct(b'>' | b')') => depth -= 1,
-            _ => {}
-        }
-        depth == 0 && token.is_punct(b',')
-    })
 }
 
 fn param(text: &str, tokens: &[Token]) -> Option<TemplateParam> {

@@ -1,4 +1,5 @@
-//! The messages of one mistake each. Only errors that Kiln raises, since the compiler's own wording changes.
+//! Checks the message of one mistake at a time. Only errors that Kiln itself raises are covered, because the compiler's
+//! own wording changes.
 
 #[test]
 fn every_mistake_is_an_error_at_its_place() {

@@ -22,7 +22,7 @@ fn work_of_a_stream_runs_in_order(subject: &Subject) -> Outcome {
 fn a_stream_of_its_own_does_what_the_default_one_does(subject: &Subject) -> Outcome {
     let stream = Stream::new(subject.device.clone())?;
     in_order(&stream)?;
-    // Dropping the last clone closes the stream, so another stream can be opened.
+    // A stream stays open until its last clone is dropped. After that, a new stream can be opened.
     let clone = stream.clone();
     drop(stream);
     in_order(&clone)?;

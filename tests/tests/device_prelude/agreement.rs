@@ -43,7 +43,8 @@ macro_rules! tables {
 tables! {
     agree_integers, "../../fixtures/prelude/agree_integers.cu", 33, integer_intrinsics_are_nvidias;
     agree_simd, "../../fixtures/prelude/agree_simd.cu", 110, simd_intrinsics_are_nvidias;
-    agree_rounding, "../../fixtures/prelude/agree_rounding.cu", 99, rounding_intrinsics_are_nvidias;
+    agree_rounding, "../../fixtures/prelude/agree_rounding.cu", 126, rounding_intrinsics_are_nvidias;
+    agree_fp8, "../../fixtures/prelude/agree_fp8.cu", 84, functions_of_8_bit_floats_are_nvidias;
     agree_halves, "../../fixtures/prelude/agree_halves.cu", 187, functions_of_halves_are_nvidias;
     agree_bfloat16s, "../../fixtures/prelude/agree_bfloat16s.cu", 190, functions_of_bfloat16s_are_nvidias;
 }

@@ -166,7 +166,9 @@ on_the_device! {
 on_the_device! { in stand_ins:
     cooperative_groups_exchange_and_combine: groups, 2;
     collectives_of_cub_reduce_and_scan: collectives, 2;
+    collectives_of_cub_move_sort_count_and_compare: sorting, 3;
     headers_that_kernels_include_by_habit_have_what_they_use: library, 2;
+    standard_functions_and_curand_are_right_without_their_headers: standard, 1;
     fragments_of_wmma_multiply_in_every_shape: fragments, 3;
     cudas_own_functions_of_a_warp_take_values_of_8_bytes_and_parts_of_a_warp: lanes, 1;
 }
@@ -206,10 +208,11 @@ fn tiles_laid_out_as_on_gfx11_are_right_on_the_cpu() {
 
 /// The tests that run on simulated GPUs. The shapes of `nvcuda::wmma` run only on AMD's, because PTX has separate
 /// instructions for them, which the simulator does not implement.
-const SIMULATED: [&str; 18] = [
+const SIMULATED: [&str; 20] = [
     "on_device::a_product_of_tiles_goes_on_in_registers",
     "on_device::atomics_on_unsigned_elements_lose_nothing",
     "on_device::atomics_lose_nothing_in_global_and_in_shared_memory",
+    "on_device::collectives_of_cub_move_sort_count_and_compare",
     "on_device::collectives_of_cub_reduce_and_scan",
     "on_device::cooperative_groups_exchange_and_combine",
     "on_device::cudas_own_functions_of_a_warp_take_values_of_8_bytes_and_parts_of_a_warp",
@@ -222,6 +225,7 @@ const SIMULATED: [&str; 18] = [
     "on_device::powers_of_two_are_as_exact_as_promised",
     "on_device::products_of_vectors_of_every_width_add_up",
     "on_device::rows_of_any_number_of_threads_combine",
+    "on_device::standard_functions_and_curand_are_right_without_their_headers",
     "on_device::tiles_multiply_in_every_layout",
     "on_device::unsigned_elements_become_every_other_as_rust_rounds",
     "on_device::vectors_of_every_width_move_wherever_they_lie",

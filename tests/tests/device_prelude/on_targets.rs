@@ -109,7 +109,8 @@ fn every_use_of_the_device_api_compiles_for_every_target() {
         |target| {
             let place = TARGETS.iter().position(|known| known.arch == target.arch);
             let all = kernels::ALL.iter().chain(stand_ins::ALL).enumerate();
-            // Except in full measurements, every second kernel is compiled. The next GPU gets the others.
+            // Except in full measurements, only every second kernel is compiled for a GPU, and the others are compiled
+            // for the next GPU in the table.
             let turn = |number: usize| (number + place.unwrap_or(0)).is_multiple_of(2);
             for (_, kernel) in all.filter(|(number, _)| in_full() || turn(*number)) {
                 if kernel.spec().runs_on(target.backend) {
@@ -372,7 +373,7 @@ fn attention_keeps_its_scores_in_registers() {
         if target.backend == Backend::Cuda {
             // 32 tiles of halves, and the eight copies of each fetch.
             assert_eq!(counts[1..3], [64, 16], "{what}");
-            // With scores in shared memory, there were 2,600.
+            // When the scores were in shared memory, there were 2,600 instructions.
             assert!(counts[3] < 1800, "{what}");
         }
     });

@@ -1,6 +1,10 @@
 //! Kernels that were written for NVIDIA's headers: cooperative groups, CUB, the copies in `<cuda_pipeline.h>`,
 //! `nvcuda::wmma` and the standard library. On the cpu device and on AMD GPUs, Kiln's headers replace these headers.
-#![allow(deprecated, reason = "none of them is baked: that is the warning")]
+#![allow(
+    deprecated,
+    clippy::too_many_arguments,
+    reason = "none of them is baked: that is the warning; the arguments are those of the sources"
+)]
 
 use kiln::{Element, tuned_kernel};
 use kiln_tests::capability::{Need, have};
@@ -9,7 +13,9 @@ use kiln_tests::capability::{Need, have};
 pub const ALL: &[&kiln::Kernel] = &[
     &groups::KERNEL,
     &collectives::KERNEL,
+    &sorting::KERNEL,
     &library::KERNEL,
+    &standard::KERNEL,
     &fragments::KERNEL,
     &lanes::KERNEL,
     &ptx::KERNEL,
@@ -122,6 +128,76 @@ fn collectives_reference(
 }
 
 #[tuned_kernel(
+    source = "../../fixtures/prelude/sorting.cu",
+    params(THREADS in [64], ITEMS in [3], HOW in [direct, transpose, warps]),
+    baseline(THREADS = 64, ITEMS = 3, HOW = direct),
+    grid(n.div_ceil(THREADS * ITEMS)),
+    block(THREADS),
+    problems((n = 576)),
+    verify((n = 500), (n = 20)),
+    tolerance(relative = 0),
+    reference = sorting_reference,
+)]
+unsafe extern "C" {
+    pub fn sorting(
+        n: i32,
+        #[len(n)] x: &[f32],
+        #[len(n)]
+        #[fill(uniform(-300, 300))]
+        y: &[i32],
+        #[len(n)] sorted: &mut [f32],
+        #[len(n)] order: &mut [i32],
+        #[len(n)] falling: &mut [i32],
+        #[len(n)] striped: &mut [i32],
+        #[len(n)] flags: &mut [i32],
+        #[len(16 * n.div_ceil(192))] counts: &mut [u32],
+    );
+}
+
+fn sorting_reference(
+    _n: i32,
+    x: &[f32],
+    y: &[i32],
+    sorted: &mut [f64],
+    order: &mut [i32],
+    falling: &mut [i32],
+    striped: &mut [i32],
+    flags: &mut [i32],
+    counts: &mut [u32],
+) {
+    const TILE: usize = 192;
+    counts.fill(0);
+    for (block, (x, y)) in x.chunks(TILE).zip(y.chunks(TILE)).enumerate() {
+        let first = block * TILE;
+        let mut keys: Vec<(f32, usize)> = x.iter().copied().zip(0..).collect();
+        for (key, _) in &mut keys {
+            *key = if key.abs() < 0.25 { 0.0 } else { *key };
+        }
+        keys.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        for (at, (key, place)) in keys.into_iter().enumerate() {
+            sorted[first + at] = key.into();
+            order[first + at] = place as i32;
+        }
+        let mut items = y.to_vec();
+        items.resize(TILE, -1000);
+        let mut by_bits = items.clone();
+        by_bits.sort_by_key(|item| std::cmp::Reverse(*item >> 2 & 127));
+        for at in 0..x.len() {
+            falling[first + at] = by_bits[at];
+            striped[first + at] = (TILE - 1 - at) as i32;
+            let differ = |one: usize, next: usize| items[one] / 8 != items[next] / 8;
+            let head = at == 0 || differ(at - 1, at);
+            let tail = at == TILE - 1 || differ(at, at + 1);
+            let even = at % 2 == 0 && (at == 0 || items[at - 1] != items[at]);
+            flags[first + at] = i32::from(head) + 2 * i32::from(tail) + 4 * i32::from(even);
+        }
+        for item in items {
+            counts[block * 16 + (item & 15) as usize] += 1;
+        }
+    }
+}
+
+#[tuned_kernel(
     source = "../../fixtures/prelude/library.cu",
     params(THREADS in [64]),
     baseline(THREADS = 64),
@@ -143,6 +219,63 @@ fn library_reference(n: u32, x: &[f32], y: &mut [f64]) {
         let from = (i ^ 1) * 4;
         *y = at(from + 1).sqrt() + at(from + 2) + at(from + 3);
     }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/prelude/standard.cu",
+    params(THREADS in [64]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 256)),
+    verify((n = 100), (n = 7)),
+    tolerance(relative = 0),
+    reference = standard_reference,
+)]
+unsafe extern "C" {
+    pub fn standard(
+        n: u32,
+        #[len(n)]
+        #[fill(below(80))]
+        x: &[i32],
+        #[len(n)] bounds: &mut [i32],
+        #[len(n)] values: &mut [i32],
+        #[len(n)] words: &mut [u32],
+    );
+}
+
+fn standard_reference(
+    _n: u32,
+    x: &[i32],
+    bounds: &mut [i32],
+    values: &mut [i32],
+    words: &mut [u32],
+) {
+    let ordered = [10, 20, 20, 20, 50, 70];
+    for (i, &x) in x.iter().enumerate() {
+        let lower = ordered.partition_point(|&y| y < x) as i32;
+        let upper = ordered.partition_point(|&y| y <= x) as i32;
+        bounds[i] = lower + 10 * upper + 100;
+        values[i] = x.clamp(20, 50) + 100 * x.min(30) + 10_000 * x.max(30) + 1_000_000;
+        words[i] = philox(i as u32 / 4)[i % 4];
+    }
+}
+
+/// Four numbers of Philox4x32-10 for key 0 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+fn philox(block: u32) -> [u32; 4] {
+    let product = |a: u32, b: u32| {
+        let product = u64::from(a) * u64::from(b);
+        ((product >> 32) as u32, product as u32)
+    };
+    let (mut c, mut key) = ([block, 0, 0, 0], [0_u32; 2]);
+    for _ in 0..10 {
+        let (high0, low0) = product(0xD251_1F53, c[0]);
+        let (high1, low1) = product(0xCD9E_8D57, c[2]);
+        c = [high1 ^ c[1] ^ key[0], low1, high0 ^ c[3] ^ key[1], low0];
+        key[0] = key[0].wrapping_add(0x9E37_79B9);
+        key[1] = key[1].wrapping_add(0xBB67_AE85);
+    }
+    c
 }
 
 #[tuned_kernel(
@@ -301,7 +434,7 @@ fn a_kernel_for_cuda_alone_is_counted_as_not_run_on_the_cpu() {
     assert_eq!(report.counts(), (0, 0, 1));
     let text = report.to_string();
     assert!(
-        text.contains("not run: its spec says `only(cuda)`, and this device is of cpu"),
+        text.contains("not run: its spec says `only(cuda)`, but this is a cpu device"),
         "{text}"
     );
     assert!(

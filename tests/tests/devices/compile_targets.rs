@@ -16,13 +16,12 @@ use kiln_spec::{Backend, Config, Problem};
 use kiln_tests::capability::{Need, have, in_full};
 use kiln_tests::command::{shared_artifacts, workspace};
 use kiln_tuner::compile_only::CompileTarget;
-use kiln_tuner::tables::local;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-/// Constraints that no compiler enforces, because they do not state what is possible, but which configs are worth
-/// trying or for which sizes a config is meant.
+/// Constraints that no compiler enforces, because they only state which configs are worth trying or for which sizes a
+/// config is meant.
 const OF_THE_SPEC_ALONE: &[&str] = &[
     "device.warp_size",
     "device.lockstep_threads",
@@ -179,7 +178,7 @@ fn subjects<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>
 
 /// The configs of the kernel's baked rows for any device, if this target may launch them.
 fn baked<'a>(kernel: &'a TunedKernel, known: &KnownTarget) -> Vec<Subject<'a>> {
-    let rows = local::rows(&kernel.spec.name, &kernel.tuned, &kernel.tuned);
+    let rows = kernel.committed_rows();
     let rows = rows.expect("the library's tables should be read");
     let subject = |row: &kiln_spec::baked::Row| {
         let problem = kernel.spec.parse_problem(&row.problem).ok()?;

@@ -75,6 +75,23 @@ extern \"C\" __global__ void tile(const __half* a, const __half* b, float* c, __
 }
 
 #[test]
+fn both_keywords_for_inline_assembly_are_there() {
+    if !have("keywords for inline assembly", &[Need::Nvrtc]) {
+        return;
+    }
+    let source = "\
+#include \"kiln_cuda.h\"
+extern \"C\" __global__ void lane(unsigned* x) {
+    unsigned first, second;
+    asm volatile(\"mov.u32 %0, %laneid;\" : \"=r\"(first));
+    __asm__ __volatile__(\"mov.u32 %0, %laneid;\" : \"=r\"(second));
+    x[threadIdx.x] = first + second;
+}
+";
+    compile("sm_89", source).unwrap();
+}
+
+#[test]
 fn nvidias_headers_and_the_preludes_integers_go_into_one_unit() {
     if !have("CUDA headers with integers of their own", &[Need::Nvrtc]) {
         return;

@@ -96,7 +96,7 @@ fn a_library_that_is_no_library_is_named_with_what_it_is() {
     other[18..20].copy_from_slice(&243_u16.to_le_bytes());
     let text = devices_with(&copies.write(&other), &[]);
     assert!(
-        reason(&text).contains("for another processor (ELF machine 243"),
+        reason(&text).contains("for another processor (its ELF machine is 243"),
         "{text}"
     );
 }

@@ -62,7 +62,7 @@ fn time_batches() -> Result<(), String> {
 #[test]
 fn a_batch_is_launched_as_one() {
     // Launches in a recording do not call the launch function. The three batches have two, two and thirty launches.
-    // Before each batch, the filler is launched.
+    // Each batch is a replay of its recording after a replay of the filler, so the sixth replay is the third batch.
     in_child(
         "child_fails_to_launch_the_third_batch",
         "hipGraphLaunch@6=1",
@@ -91,10 +91,10 @@ fn a_recording_that_ends_the_process_is_no_reason_to_queue() {
 #[test]
 fn a_row_of_launches_is_paced_one_by_one_and_as_one_recording() {
     // The launches are recorded once. The recording is replayed once to warm up, and once for each of the five pairs,
-    // so the seventh replay is the one that fails.
+    // so the sixth replay is the last one.
     in_child("child_paces", "hipStreamEndCapture@2=1,hipGraphLaunch@7=1");
     in_child("child_fails_to_pace", "hipGraphLaunch@6=1");
-    // Seven launches are recorded, and seven launches run in each of six rows.
+    // Seven launches are recorded, and seven launches run in each of six rows, which makes 49.
     in_child("child_paces", "hipModuleLaunchKernel@50=1");
     in_child("child_fails_to_pace", "hipModuleLaunchKernel@49=1");
 }

@@ -125,12 +125,12 @@ fn a_library_of_another_version_is_refused_with_what_it_is() {
         (
             "clang17",
             &[],
-            "it is of HIP 6.4.43484, with clang 17; 19 is needed",
+            "it belongs to HIP 6.4.43484, with clang 17, but clang 19 is needed",
         ),
         (
             "",
             &[options],
-            "it would take options of HIPRTC_COMPILE_OPTIONS_APPEND",
+            "it would take options from HIPRTC_COMPILE_OPTIONS_APPEND",
         ),
     ] {
         let Some(said) = in_child("child_is_refused", role, variables) else {
@@ -247,7 +247,10 @@ fn a_library_that_is_damaged_foreign_or_incomplete_is_told_and_never_loaded() {
     assert!(said.contains("no libhiprtc.so"), "{said}");
     let five = build(folder.path(), "libhiprtc.so.5");
     let said = inspect_with(folder.path(), &five, "", 1);
-    assert!(said.contains("it is libhiprtc.so.5, of ROCm 5"), "{said}");
+    assert!(
+        said.contains("it is libhiprtc.so.5, which belongs to ROCm 5"),
+        "{said}"
+    );
 }
 
 #[test]

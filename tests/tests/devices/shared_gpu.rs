@@ -5,7 +5,8 @@ use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stderr, tune};
 use kiln_tests::cuda_stand_in::{self, build_nvml};
 
-/// The output of `tune run` on the stand-in for the driver. The run ends at an undeclared problem at the latest.
+/// Returns the output of `tune run` on the stand-in for the driver. The run ends at the latest when it finds that the
+/// problem is not declared.
 fn run(folder: &Path, flags: &[&str], variables: &[(&str, &str)], code: i32) -> String {
     let mut command = tune(folder, &folder.join("cache"));
     command.args(["run", "--device", "cuda:0", "--problem", "no such problem"]);
@@ -138,8 +139,8 @@ fn a_gpu_that_admits_one_process_at_a_time_is_never_asked_for_a_second_context()
         command.env("KILN_STAND_IN_EXCLUSIVE", &lock);
         stderr(&expect_code(&mut command, 1))
     };
-    // The stand-in computes, but writes no receipt. The worker that verifies has a context, and the worker for the
-    // reference had a context before.
+    // The stand-in computes, but writes no receipt. By then the worker for the reference has had a context, and the
+    // worker that verifies has one.
     let said = run();
     assert!(said.contains("the device wrote no receipt"), "{said}");
     // Another process holds the lock of the device.

@@ -14,11 +14,11 @@ use kiln::spec::parse::discover::{ModuleLayout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::targets::TARGETS;
 use kiln::spec::{Backend, ProblemValue};
-use kiln::{Buffer, Choice, Element, Stream};
+use kiln::{Buffer, Choice, Element, Stream, bf16, f16};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::shared_artifacts;
 
-use crate::kernels::{self, ALL, blended, doubled, spmv};
+use crate::kernels::{self, ALL, axpby, blended, doubled, spmv};
 use crate::launches;
 
 #[test]
@@ -163,48 +163,58 @@ fn a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled() {
     if !have(test, &[Need::HostCompiler]) {
         return;
     }
-    let kernel = &blended::KERNEL;
-    let spec = kernel.spec();
     let source = include_str!("../../fixtures/found/blended.cu");
     for (from, to, says) in [
         ("double bias;", "float bias;", "`params` has 32 bytes"),
         ("unsigned char mode;", "int mode;", "`mode` has 1 bytes"),
         ("float4 colour", "float3 colour", "has 16 bytes"),
     ] {
-        let source = SourceText::from_expanded(source.replace(from, to));
-        let scan = SourceScan::new(&source).unwrap();
-        let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
-        let entry = &spec.entry;
-        let unit = TranslationUnit::new(
-            &source,
-            &scan,
-            spec,
-            entry,
-            config,
-            problem,
-            Target::from(Backend::Cpu),
-        );
-        let unit = unit.unwrap();
-        let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
-        let compiled = kiln::open("cpu")
-            .unwrap()
-            .compiler()
-            .unwrap()
-            .compile(&request);
-        let error = compiled.unwrap_err().to_string();
+        let error = compiled(&source.replace(from, to)).unwrap_err();
         assert!(error.contains(says), "{to}: {error}");
     }
+    // The fields of a class with private members are not compared, but its size is.
+    let private = source.replace(
+        "double bias;",
+        "__device__ double offset() const { return bias; }\nprivate:\n    double bias;\npublic:",
+    );
+    let private = private.replace("params.bias", "params.offset()");
+    compiled(&private).unwrap();
+    let error = compiled(&private.replace("double bias;", "double bias, more;")).unwrap_err();
+    assert!(error.contains("`params` has 32 bytes"), "{error}");
+}
+
+/// Compiles this text of the kernel `blended` for the cpu device. Returns the text of the error.
+fn compiled(source: &str) -> Result<(), String> {
+    let spec = blended::KERNEL.spec();
+    let source = SourceText::from_expanded(source);
+    let scan = SourceScan::new(&source).unwrap();
+    let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
+    let target = Target::from(Backend::Cpu);
+    let unit = TranslationUnit::new(&source, &scan, spec, &spec.entry, config, problem, target);
+    let unit = unit.unwrap();
+    let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
+    let device = kiln::open("cpu").unwrap();
+    let compiled = device.compiler().unwrap().compile(&request);
+    compiled.map(drop).map_err(|error| error.to_string())
 }
 
 #[test]
 fn constant_memory_holds_what_each_launch_was_given() {
     let test = "constant_memory_holds_what_each_launch_was_given";
-    if !have(test, &[Need::HostCompiler]) {
-        return;
+    // On the cpu, there are enough blocks for every thread of the device. Each thread has a copy of the variables.
+    for (device, need, n) in [
+        ("cpu", Need::HostCompiler, 100_000),
+        ("sim:sm_89", Need::Nvrtc, 1000),
+        ("sim:gfx1151", Need::AmdClang, 1000),
+    ] {
+        if have(test, &[need]) {
+            filters_with_constants(device, n);
+        }
     }
-    let stream = Stream::default_of(kiln::open("cpu").unwrap());
-    // There are enough blocks for every thread of the device. Each thread has a copy of the variables.
-    let n = 100_000;
+}
+
+fn filters_with_constants(device: &str, n: i32) {
+    let stream = Stream::default_of(kiln::open(device).unwrap());
     let x: Vec<f32> = (0..n).map(|i| (i % 7) as f32).collect();
     let x = Buffer::from_slice(&stream, &x).unwrap();
     let window = Buffer::from_slice(&stream, &[0.5_f32, 0.25, 0.25]).unwrap();
@@ -217,9 +227,84 @@ fn constant_memory_holds_what_each_launch_was_given() {
         kernels::filtered(&stream, &x, &mut y, n, &taps, &window, &edges).unwrap();
         let found = y.to_vec(&stream).unwrap();
         let wrong = (0..n as usize).find(|&i| found[i] != scale * (i % 7) as f32 + 1.0);
-        assert_eq!(wrong, None, "with taps of {scale}");
+        assert_eq!(wrong, None, "{device}, with taps of {scale}");
     }
     let short = Buffer::<f32>::zeros(&stream, 8).unwrap();
     let error = kernels::filtered(&stream, &x, &mut y, n, &short, &window, &edges).unwrap_err();
     assert!(error.to_string().contains("`taps`"), "{error}");
+}
+
+fn launch_axpby<T: axpby::T>(stream: &Stream, alpha: T, beta: T, x: &[T], y: &[T]) -> Vec<T> {
+    let x = Buffer::from_slice(stream, x).unwrap();
+    let mut y = Buffer::from_slice(stream, y).unwrap();
+    let n = i32::try_from(x.len()).unwrap();
+    kernels::axpby(stream, n, alpha, &x, beta, &mut y).unwrap();
+    y.to_vec(stream).unwrap()
+}
+
+#[test]
+fn a_number_by_value_has_the_type_of_the_launch() {
+    let test = "a_number_by_value_has_the_type_of_the_launch";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let stream = Stream::default_of(kiln::open("cpu").unwrap());
+    let found = launch_axpby(&stream, 3.0_f32, 0.5, &[1.0, -2.0], &[4.0, 8.0]);
+    assert_eq!(found, [5.0, -2.0]);
+    // The factor has more bits than an f32.
+    let alpha = 1.0_f64 + f64::EPSILON;
+    assert_eq!(launch_axpby(&stream, alpha, 0.0, &[1.0], &[7.0]), [alpha]);
+    let f16s = |values: &[f32]| -> Vec<f16> { values.iter().map(|x| f16::from_f32(*x)).collect() };
+    let [alpha, beta] = f16s(&[3.0, 0.5])[..] else {
+        panic!("two numbers")
+    };
+    let found = launch_axpby(
+        &stream,
+        alpha,
+        beta,
+        &f16s(&[1.0, -2.0]),
+        &f16s(&[4.0, 8.0]),
+    );
+    assert_eq!(found, f16s(&[5.0, -2.0]));
+    let bf16s =
+        |values: &[f32]| -> Vec<bf16> { values.iter().map(|x| bf16::from_f32(*x)).collect() };
+    let [alpha, beta] = bf16s(&[3.0, 0.5])[..] else {
+        panic!("two numbers")
+    };
+    let found = launch_axpby(
+        &stream,
+        alpha,
+        beta,
+        &bf16s(&[1.0, -2.0]),
+        &bf16s(&[4.0, 8.0]),
+    );
+    assert_eq!(found, bf16s(&[5.0, -2.0]));
+
+    let x = Buffer::from_slice(&stream, &[1_u8, 2]).unwrap();
+    let mut y = Buffer::<f16>::zeros(&stream, 2).unwrap();
+    kernels::shift_scale(&stream, 2, 200_u8, f16::from_f32(0.5), &x, &mut y).unwrap();
+    assert_eq!(y.to_vec(&stream).unwrap(), f16s(&[100.5, 101.0]));
+}
+
+#[test]
+fn host_code_in_the_source_is_not_a_part_of_the_kernel() {
+    let source = kernels::limited::KERNEL.source();
+    for kept in [
+        "__global__ void limited",
+        "float limit(float x, Range range)",
+        "Range;",
+    ] {
+        assert!(source.contains(kept), "{kept}:\n{source}");
+    }
+    for left_out in [
+        "vector",
+        "Timer",
+        "Options",
+        "torch",
+        "wrapped",
+        "main",
+        "void fill",
+    ] {
+        assert!(!source.contains(left_out), "{left_out}:\n{source}");
+    }
 }

@@ -18,6 +18,10 @@ pub const ALL: &[&kiln::Kernel] = &[
     &blended::KERNEL,
     &spmv::KERNEL,
     &filtered::KERNEL,
+    &axpby::KERNEL,
+    &shift_scale::KERNEL,
+    &reversed::KERNEL,
+    &limited::KERNEL,
 ];
 
 fn widths_reference(
@@ -394,4 +398,110 @@ unsafe extern "C" {
         #[len(2)]
         edges: &[i32],
     );
+}
+
+fn axpby_reference<E: Element<Wide = f64>>(_: i32, alpha: E, x: &[E], beta: E, y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = alpha.to_f64() * x.to_f64() + beta.to_f64() * *y;
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/axpby.cu",
+    entry = "blas::axpby_kernel<T>",
+    types(T in [f32, f64, f16, bf16]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(2 * THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    tolerance(relative = 1e-2),
+    reference = axpby_reference,
+)]
+unsafe extern "C" {
+    /// Scalars whose type is a type parameter, passed by value to a template.
+    pub fn axpby(
+        n: i32,
+        #[value(0.7)] alpha: T,
+        #[len(n)] x: &[T],
+        #[value(-2)] beta: T,
+        #[len(n)]
+        #[inout]
+        #[fill(uniform(-1, 1))]
+        y: &mut [T],
+    );
+}
+
+fn shift_scale_reference<E: Element>(_: i32, shift: E, scale: kiln::f16, x: &[E], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = (x.to_f64() + shift.to_f64()) * scale.to_f64();
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/axpby.cu",
+    types(T in [f32, bf16, i32, u8]),
+    params(THREADS in [64, 128]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    tolerance(relative = 1e-3),
+    reference = shift_scale_reference,
+)]
+unsafe extern "C" {
+    /// A scalar whose type is a type parameter that is a macro, and a scalar of type `f16`.
+    pub fn shift_scale(
+        n: i32,
+        #[value(3)] shift: T,
+        #[value(0.1)] scale: f16,
+        #[len(n)]
+        #[fill(uniform(0, 60))]
+        x: &[T],
+        #[len(n)] y: &mut [f16],
+    );
+}
+
+fn reversed_reference(x: &[f32], y: &mut [f64], _: i32) {
+    // Each block reverses its elements, and the last block has fewer.
+    for (y, x) in y.chunks_mut(64).zip(x.chunks(64)) {
+        for (y, x) in y.iter_mut().zip(x.iter().rev()) {
+            *y = (*x).into();
+        }
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/hidden.cu",
+    params(THREADS in [64], SCALE in [1, 2]),
+    baseline(THREADS = 64, SCALE = 1),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    shared(4 * THREADS),
+    problems((n = 1000)),
+    reference = reversed_reference,
+)]
+unsafe extern "C" {
+    /// A kernel behind a macro, next to copies that are never compiled.
+    pub fn reversed(#[len(n)] x: &[f32], #[len(n)] y: &mut [f32], n: i32);
+}
+
+fn limited_reference(x: &[f32], y: &mut [f64], _: i32) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y = 2.0 * f64::from(x.min(0.5));
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/program.cu",
+    params(THREADS in [64, 256]),
+    baseline(THREADS = 256),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    problems((n = 1000)),
+    reference = limited_reference,
+)]
+unsafe extern "C" {
+    /// A kernel in a program with a `main` function and headers for host code.
+    pub fn limited(#[len(n)] x: &[f32], #[len(n)] y: &mut [f32], n: i32);
 }

@@ -176,6 +176,8 @@ fn sums_of_overloads(n: i32, x: &[kiln::f16], y: &mut [i32], z: &mut [f64]) {
         let halves = x[8 * at..8 * at + 2].iter().map(|x| x.to_f64());
         y[at] = 16_777_217 + 2 * i;
         z[at] = f64::from(2 * (i ^ 1)) + halves.sum::<f64>() + 2.0 + 2.0 + 42.0;
+        // The lane three above, or the own one if there is none.
+        z[at] += f64::from(if i % 32 < 29 { i % 32 + 3 } else { i % 32 }) + 0.5;
         if i % 64 == 32 {
             z[at] += 128.0;
         }
@@ -203,6 +205,48 @@ unsafe extern "C" {
     );
 }
 
+fn vectors_reference(x: &[f32], k: &[i32], y: &mut [f64], m: &mut [i32], n: i32) {
+    let quads = 4 * usize::try_from(n).unwrap();
+    for at in 0..quads {
+        let own = f64::from(x[at]);
+        // The neighbour of the last vector is in the same block, but may be behind the end.
+        let other = x.get(at ^ 4).map_or(0.0, |x| f64::from(*x));
+        y[at] = -(own + other * 2.0 - 0.5 / (other + 4.0)) * own / 2.0;
+        let (a, place) = (k[at], at % 4);
+        let b = ((a << 2) ^ !a) % [97, 89, 83, 79][place];
+        m[at] = b + 3 - (a & 7) + [7, -25536, 0, 0][place];
+    }
+}
+
+#[tuned_kernel(
+    source = "../../fixtures/found/vectors.hip",
+    params(THREADS in [32, 64]),
+    baseline(THREADS = 64),
+    grid(n.div_ceil(THREADS)),
+    block(THREADS),
+    shared(16 * THREADS),
+    problems((n = 333)),
+    reference = vectors_reference,
+)]
+unsafe extern "C" {
+    pub fn vectors(
+        #[len(4 * n)]
+        #[align(4)]
+        x: &[f32],
+        #[len(4 * n)]
+        #[align(4)]
+        #[fill(uniform(-1000, 1000))]
+        k: &[i32],
+        #[len(4 * n)]
+        #[align(4)]
+        y: &mut [f32],
+        #[len(4 * n)]
+        #[align(4)]
+        m: &mut [i32],
+        n: i32,
+    );
+}
+
 pub const ALL: &[&kiln::Kernel] = &[
     &scale_heads::KERNEL,
     &tile_max::KERNEL,
@@ -210,6 +254,7 @@ pub const ALL: &[&kiln::Kernel] = &[
     &normalise::KERNEL,
     &wave_sums::KERNEL,
     &overloads::KERNEL,
+    &vectors::KERNEL,
 ];
 
 fn stream(test: &str) -> Option<Stream> {

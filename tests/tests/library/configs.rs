@@ -75,8 +75,8 @@ pub fn on_cpu(space: &SearchSpace) -> Vec<Wanted> {
     wanted.collect()
 }
 
-/// Configs with several threads per block, one for each named value (such as a METHOD or a LAYOUT) that no config in
-/// `chosen` with several threads has, because each value may be a separate path through the source.
+/// Returns configs with several threads per block: one for each named value (such as a METHOD or a LAYOUT) that no such
+/// config in `chosen` has. Each value may be a separate path through the source.
 fn choices<'a>(
     space: &'a SearchSpace,
     chosen: &[usize],
@@ -118,8 +118,7 @@ pub fn on_gpu(space: &SearchSpace, is_simulated: bool) -> Vec<Wanted> {
     };
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     let mut draw = |fits: &dyn Fn(&Config) -> bool| -> Vec<Config> {
-        // The search starts at a random index and visits all configs, because few may fit and all of those must be
-        // found.
+        // Each draw starts at a random index and continues through all configs, because possibly only a few fit.
         let starts = (0..RESERVE).map(|_| rng.random_range(0..space.len()));
         let drawn = starts.filter_map(|start| {
             let mut places = (start..space.len()).chain(0..start);

@@ -166,7 +166,8 @@ fn ask(program: &Path, known: &KnownTarget, sm: &NvidiaSm, blocks: &[BlockNeeds]
 }
 
 /// Kiln's result in the format of the header: the blocks, each limit, and the limiting factors as bits. The header
-/// considers barriers last, so the other factors are those of the blocks that fit without barriers.
+/// considers barriers last, so the other limits are compared with the number of blocks that fit if barriers are
+/// ignored.
 fn line(limits: &BlockLimits) -> String {
     let signed = |limit: u32| i32::try_from(limit).unwrap_or(i32::MAX);
     let (_, blocks) = limits.least();

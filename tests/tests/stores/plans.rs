@@ -108,7 +108,7 @@ fn elements_that_are_killed_at_any_moment_lose_no_acknowledged_trial_in_any_stor
             "{}: {records} of {acknowledged}",
             place.name()
         );
-        // A server that writes in place may keep a part of an object: it is named, and the rest is merged.
+        // A server that writes in place may keep a part of an object. The merge names that object and merges the rest.
         let mut merge = package.tune("a", "fleet merge ROOT/fleet.plan --store STORE --json");
         let merged: Value = serde_json::from_str(&stdout(&merge.output().unwrap())).unwrap();
         assert_eq!(states(&merged), ["proven"; 2], "{}: {merged}", place.name());

@@ -62,7 +62,7 @@ fn a_table_that_a_merge_damaged_is_repaired_by_the_next_bake() {
     let other = lines[first].replace("THREADS=256", "THREADS=64");
     let section = lines[first - 1];
     let damaged = [
-        // What `merge=union` makes of two branches that both baked the first problem.
+        // The results of `merge=union` for two branches that both baked the first problem.
         sound.replace(lines[first], &format!("{}\n{other}", lines[first])),
         sound.replace(section, &format!("{section}\n{other}\n] # a\n{section}")),
         sound.replace(
@@ -138,11 +138,12 @@ fn trials_are_exported_with_the_problem_under_which_they_are_stored() {
         let other = other.iter().find(|other| *other != problem);
         let other = other.expect("there are two problems");
         let said = stderr(&expect_code(&mut export(&format!("--problem {other}")), 1));
-        let wanted =
-            format!("no trials of `scale` as it is now are stored for {other} under a key");
+        let wanted = format!(
+            "no trials of the current version of `scale` are stored for {other} under a key"
+        );
         assert!(said.contains(&wanted), "{said}");
         let said = stderr(&expect_code(&mut export("--device cuda"), 1));
-        assert!(said.contains("of the device `cuda`"), "{said}");
+        assert!(said.contains("on the device `cuda`"), "{said}");
     }
 }
 

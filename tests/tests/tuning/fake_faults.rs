@@ -40,8 +40,8 @@ fn a_search_with_thirty_percent_faulty_candidates_finds_as_fast_a_winner() {
 #[test]
 fn a_device_that_becomes_faster_while_it_is_measured_fails_no_config() {
     let directory = tempfile::tempdir().expect("a temporary directory should be had");
-    // Samples are planned to last 200 us. The launches of the race are five times as fast as the launches that planned
-    // them.
+    // Samples are planned to last 200 us. The launches of the race are five times as fast as those from which the
+    // samples were planned.
     let script = json!({
         "timer_tick_ns": 1000,
         "time": {"base_ns": 100_000.0, "rugged": 3.0},
@@ -85,7 +85,8 @@ fn finds_as_fast(seed: u64) -> bool {
     time_of(&despite) <= time_of(&winner) * noise
 }
 
-/// A third of the configs, excluding the winner and the config of the baseline, which a rule would make faulty too.
+/// Chooses a third of the configs, without the winner and without the config of the baseline, because a rule for that
+/// config would make the baseline faulty too.
 fn chosen(tried: &[String], winner: &str, seed: u64) -> Vec<String> {
     let baseline = gemm::KERNEL.spec().baseline.config.to_string();
     let is_other = |config: &&String| *config != winner && **config != baseline;

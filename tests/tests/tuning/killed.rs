@@ -67,6 +67,7 @@ fn a_killed_run_loses_no_acknowledged_trial_and_the_next_one_ends_it() {
         let moment = span.mul_f64(random.fraction());
         let what = format!("round {round}, killed after {moment:?} of {span:?}");
         // If the machine is busier now than during the complete runs, every kill may have come before the first trial.
+        // The last kill then waits for a trial.
         let least = usize::from(round + 1 == rounds && totals.acknowledged == 0);
         stage.round(&what, warm, (moment, least), &mut totals);
     }
@@ -171,8 +172,8 @@ impl Stage {
         totals: &mut Totals,
     ) {
         let cache = "killed";
-        // A run that had ended already was not killed, because the machine is faster now than when the duration was
-        // measured.
+        // If the machine is faster now than when the duration was measured, the run may have ended before the kill.
+        // Such a run does not count, and the next one is killed earlier.
         let first = loop {
             self.start_over(cache, warm);
             let (running, text) = self.kill_after(cache, moment, least);

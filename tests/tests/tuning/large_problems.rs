@@ -12,7 +12,8 @@ const MANIFEST: &str =
     "[package]\nname = \"large\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
 /// With `WRONG`, the kernel writes zeros after the first five million elements, which is wrong only for the tuned
-/// problem. It omits most of the work of the correct configs, so it wins the race even on a busy machine.
+/// problem. A config with `WRONG` omits most of the work of the correct configs, so it wins the race even on a busy
+/// machine.
 const SOURCE: &str = r#"
 extern "C" __global__ void twice(unsigned n, const float* x, float* y) {
     unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;

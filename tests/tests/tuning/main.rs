@@ -9,6 +9,7 @@ mod equal_candidates;
 mod fake_faults;
 mod faulty_candidates;
 mod fleet;
+mod foreign_rows;
 mod importers;
 mod inspect;
 mod kernel_tuner;

@@ -57,7 +57,7 @@ fn peers_are_timed_where_they_are_right_and_named_where_they_are_not() {
     for peer in [&*right, &*wrong, &*other, &*chatty, "exit 7"] {
         bench.args(["--peer", peer]);
     }
-    let report: Value = serde_json::from_str(&stdout(&expect_code(&mut bench, 0)))
+    let report: Value = serde_json::from_str(&stdout(&expect_code(&mut bench, 1)))
         .expect("the report should be JSON");
     let peers = &report[0]["kernels"][0]["outcome"]["peers"];
     let said = |place: usize| peers[place]["reason"].as_str().unwrap_or_default();

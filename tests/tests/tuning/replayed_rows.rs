@@ -68,7 +68,7 @@ fn a_replayed_winner_is_a_row_that_says_so_and_leaves_measured_rows_alone() {
         "{said}"
     );
     assert!(
-        said.contains("recorded: 0.2 ms; 1 faster ones cannot be"),
+        said.contains("recorded: 0.2 ms; 1 faster recorded configs are not configs"),
         "{said}"
     );
     let table = crate_.read("tuned/scale.toml");
@@ -120,11 +120,11 @@ fn a_recording_of_other_parameters_or_another_vendor_is_refused_and_changes_noth
     let cases = [
         (
             RECORDING.replace("NVIDIA GeForce RTX 3090", "AMD Radeon PRO W7800"),
-            "which is not a device of sm_86",
+            "which is not a device of architecture sm_86",
         ),
         (
             RECORDING.replace("\"ITEMS\"", "\"PER_THREAD\""),
-            "the recording says nothing of its parameter `ITEMS`",
+            "the recording does not contain its parameter `ITEMS`",
         ),
         (
             RECORDING.replace("1,64,0", "1,64,1"),

@@ -110,14 +110,14 @@ fn a_run_that_is_not_there_and_a_page_that_cannot_be_written_are_errors_with_hel
     let said = |words: &[&str], code: i32| stderr(&expect_code(&mut report(root, words), code));
     let none = said(&[], 1);
     assert!(
-        none.contains("the cache holds no run") && none.contains("help: run `tune run`"),
+        none.contains("the cache contains no runs") && none.contains("help: run `tune run`"),
         "{none}"
     );
     assert_eq!(parsed(&mut report(root, &["--list", "--json"])), json!([]));
     run(root);
     let listed = stdout(&expect_code(&mut report(root, &["--list"]), 0));
     assert!(listed.contains("gemm"), "{listed}");
-    assert!(said(&["7"], 1).contains("there is no run 7; the cache holds runs 1 to 1"));
+    assert!(said(&["7"], 1).contains("there is no run 7; the cache contains runs 1 to 1"));
     assert!(said(&["-k", "softmax"], 1).contains("kernel softmax"));
     assert!(said(&["--device", "cuda:0"], 1).contains("on the device `cuda:0`"));
     let unwritable = said(&["-o", "no/such/folder/page.html"], 1);
@@ -127,18 +127,18 @@ fn a_run_that_is_not_there_and_a_page_that_cannot_be_written_are_errors_with_hel
     );
     let no_curves = said(&["--curves", "script.json"], 1);
     assert!(
-        no_curves.contains("script.json holds no curves: ") && no_curves.contains("\nhelp: "),
+        no_curves.contains("script.json contains no curves: ") && no_curves.contains("\nhelp: "),
         "{no_curves}"
     );
     let no_profiles = said(&["--profiles", "script.json"], 1);
     assert!(
-        no_profiles.contains("script.json holds no profiles: ")
+        no_profiles.contains("script.json contains no profiles: ")
             && no_profiles.contains("\nhelp: `tune inspect --profile --json > FILE`"),
         "{no_profiles}"
     );
     let no_status = said(&["--fleet", "script.json"], 1);
     assert!(
-        no_status.contains("script.json holds no state of a plan: ")
+        no_status.contains("script.json does not contain the state of a plan: ")
             && no_status.contains("\nhelp: `tune fleet status "),
         "{no_status}"
     );

@@ -18,7 +18,7 @@ fn a_decision_that_was_made_without_the_reference_is_verified_again_before_it_co
     expect_code(&mut tune(folder, &["bake"]), 0);
 
     as_if_without_reference(folder);
-    // A program that has the reference does not bake what was never compared with it.
+    // A program that has the reference does not bake a config that was never compared with the reference.
     let bake = expect_code(&mut tune(folder, &["bake"]), 1);
     let said = stdout(&bake) + &stderr(&bake);
     assert!(said.contains("gemm: nothing is proven"), "{said}");

@@ -56,13 +56,16 @@ fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// The steps that ran: for each, its part, its name and its state.
+/// The steps that ran: for each, its part, its name and its state. What a failed step said is printed.
 fn steps(results: &Path) -> Vec<(u64, String, String)> {
     let lines = fs::read_to_string(results.join("results.jsonl")).expect("there should be steps");
     let read = |line: &str| {
         let step: Value = serde_json::from_str(line).expect("a step should be JSON");
         let text = |key: &str| step[key].as_str().unwrap_or_default().to_owned();
-        assert!(results.join(text("file")).is_file(), "{line}");
+        let said = fs::read_to_string(results.join(text("file"))).expect("a step has a file");
+        if text("state") == "failed" {
+            println!("{line}\n{said}");
+        }
         (
             step["part"].as_u64().unwrap_or(0),
             text("step"),
@@ -189,7 +192,7 @@ fn come_back(place: &Path, results: &Path) {
     changed(&format!(r#""kiln": "{version}""#), r#""kiln": "0.0.7""#);
     refuse(&["foreign", "0.0.7 there", &format!("{version} here")]);
     changed(r#""schema": 1"#, r#""schema": 2"#);
-    refuse(&["the schema is 2 there and 1 here"]);
+    refuse(&["the schema is 2 there, but 1 here"]);
     changed(r#""key": "cpu/"#, r#""key": "", "was": "cpu/"#);
     refuse(&["name no device"]);
     changed(r#""part1/devices.json""#, r#""../devices.json""#);

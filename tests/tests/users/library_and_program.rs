@@ -117,7 +117,7 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
     );
     let failed = expect_code(&mut smoke(), 101);
     let said = stdout(&failed) + &stderr(&failed);
-    let why = "out[0] is 1, it should be 0";
+    let why = "out[0] is 1, but should be 0";
     assert_eq!(said.matches(why).count(), 1, "{said}");
     // A library without a committed index builds with a warning. A strict build fails.
     let index = crate_.path().join("squares/tuned/index.toml");
@@ -134,4 +134,28 @@ fn a_program_launches_the_kernels_of_a_library_outside_the_workspace() {
         said.contains("run `tune init`, which lists every table"),
         "{said}"
     );
+}
+
+#[test]
+fn kernels_of_a_library_for_other_languages_are_found() {
+    let kernel = LIBRARY
+        .replace("cu/fill.cu", "fill.cu")
+        .replace("#![deny(warnings)]", "");
+    let source = SOURCE.replace(
+        "#include \"square.cuh\"",
+        HEADER.trim_start_matches("#pragma once"),
+    );
+    for kind in ["cdylib", "staticlib", "dylib"] {
+        let crate_ = Throwaway::new(
+            "squares",
+            &[("src/lib.rs", &kernel), ("src/fill.cu", &source)],
+        );
+        let manifest = crate_.read("Cargo.toml");
+        crate_.write(
+            "Cargo.toml",
+            &format!("{manifest}\n[lib]\ncrate-type = [\"{kind}\"]\n"),
+        );
+        let said = stdout(&expect_code(&mut crate_.tune("list"), 0));
+        assert!(said.contains("fill_squares"), "{kind}: {said}");
+    }
 }

@@ -103,6 +103,28 @@ fn a_program_builds_before_tune_init_and_is_built_again_when_there_are_tables() 
 }
 
 #[test]
+fn the_first_local_rows_are_used_by_a_program_that_was_built_for_them() {
+    let name = "the_first_local_rows_are_used_by_a_program_that_was_built_for_them";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    let crate_ = blending();
+    let local = crate_.path().join("target/kiln/tuned");
+    let run = || {
+        let mut cargo = crate_.cargo();
+        stdout(&expect_code(cargo.arg("run").env("KILN_TUNED", &local), 0))
+    };
+    assert_eq!(run(), format!("{BASELINE}\n4\n"));
+    let tuned = expect_code(&mut crate_.tune("run --device cpu --budget full"), 0);
+    assert!(
+        local.join("blending/blend.toml").exists(),
+        "{}",
+        stdout(&tuned)
+    );
+    assert_eq!(run(), format!("{ROW}\n4\n"));
+}
+
+#[test]
 fn a_users_program_carries_no_parser_database_or_progress_bar() {
     let crate_ = blending();
     let mut tree = crate_.cargo();
@@ -295,8 +317,12 @@ fn variables(cases: &mut Cases) {
     cases.expect("neither", &[], true, ROW, &[]);
     let empty = "# Nothing is baked here.\nformat = 1\n";
     cases.crate_.write("elsewhere/index.toml", empty);
+    // If the local tables have no rows, the rows of the package are used.
     let elsewhere = [("KILN_TUNED", "elsewhere")];
-    cases.expect("KILN_TUNED set", &elsewhere, true, BASELINE, &["not baked"]);
+    cases.expect("KILN_TUNED set", &elsewhere, true, ROW, &[]);
+    let missing = [("KILN_TUNED", "missing")];
+    let says = ["KILN_TUNED names the folder missing, which does not exist"];
+    cases.expect("KILN_TUNED of a missing folder", &missing, true, ROW, &says);
     cases.expect("KILN_TUNED unset", &[], true, ROW, &[]);
     // The folder of a workspace has a folder for each package.
     let name = "everywhere/blending";
@@ -306,6 +332,9 @@ fn variables(cases: &mut Cases) {
     }
     let everywhere = [("KILN_TUNED", "everywhere")];
     cases.expect("KILN_TUNED of a workspace", &everywhere, true, ROW, &[]);
+    // A local row is used even if the package has none.
+    cases.crate_.write(INDEX, empty);
+    cases.expect("local rows alone", &everywhere, true, ROW, &[]);
 }
 
 #[test]
@@ -327,7 +356,7 @@ fn a_build_script_makes_cargo_notice_an_index_that_git_restores() {
     let said = build();
     assert!(said.contains(missing), "{said}");
     assert!(said.contains("cargo does not notice"), "{said}");
-    // Only files of the folder appear, as after `git checkout tuned`.
+    // Files appear in the folder and nothing else changes, as after `git checkout tuned`.
     crate_.write(INDEX, "format = 1\n\n[kernels]\n");
     let said = build();
     assert!(

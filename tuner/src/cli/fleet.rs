@@ -86,13 +86,13 @@ pub enum DistinctBy {
 /// A scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum EngineName {
-    /// A job array of Slurm.
+    /// A Slurm job array.
     Slurm,
-    /// An Indexed Job of Kubernetes.
+    /// A Kubernetes Indexed Job.
     Kubernetes,
-    /// A matrix of GitHub Actions.
+    /// A GitHub Actions matrix.
     Github,
-    /// A command line of GNU parallel.
+    /// A GNU parallel command line.
     Parallel,
 }
 

@@ -194,7 +194,7 @@ pub fn strategy_name(text: &str) -> Result<String, UsageError> {
         return Ok(text.into());
     }
     let reason = match kiln_search::NAMES.contains(&text) {
-        true => "worse than random sampling, so that only `tune replay` has it",
+        true => "worse than random sampling, so only `tune replay` supports it",
         false => "no such strategy",
     };
     Err(UsageError {

@@ -54,7 +54,7 @@ pub(super) fn run(
     bake::notices(&tables, info.key.backend, args.write)
         .iter()
         .for_each(|notice| print(notice));
-    // The purpose of the command is to replace stale rows, so a stale row that remains is a failure.
+    // The command should have replaced every stale row, so a stale row that remains is a failure.
     let stays = unproven.iter().any(|kernel| kernel.stale.is_some());
     Ok(checked(!tables.is_empty() && !stays))
 }

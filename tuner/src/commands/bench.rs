@@ -13,7 +13,6 @@ use crate::run::budget::Budget;
 use crate::run::clock::unix_s;
 use crate::task::check_declared;
 use crate::watch::NothingWatched;
-use crate::watch::bench::TimingOutcome;
 use crate::watch::device_bench::{self, BenchRun, Line, OnDevice, Tasks, tasks};
 use crate::watch::saved::Saved;
 use crate::watch::stage::{self, Setting};
@@ -98,14 +97,13 @@ fn report(args: &BenchArgs, reports: &[OnDevice]) -> Result<ExitCode, Failure> {
     } else if !args.lines.json_lines {
         print(&device_bench::to_text(reports));
     }
-    let mut outcomes = reports.iter().flat_map(|report| &report.kernels);
-    let failed = outcomes.any(|one| matches!(one.outcome, TimingOutcome::Failed { .. }));
-    Ok(checked(!failed))
+    let mut kernels = reports.iter().flat_map(|report| &report.kernels);
+    Ok(checked(!kernels.any(|one| one.outcome.has_failed())))
 }
 
-/// The regime (cold or hot caches) of the timed launches; `None` for the default of the device. If the command line
-/// does not specify a regime, kernels that are compared with peers (other programs that compute the same result) are
-/// timed with hot caches: a peer has only one copy of the data, which stays in the caches if it fits.
+/// The regime (cold or hot caches) of the timed launches; `None` for the device's default. Without a regime on the
+/// command line, a comparison with peers (other programs that compute the same result) uses hot caches, because a peer
+/// has only one copy of the data, which stays in the caches if it fits.
 fn regime(args: &BenchArgs) -> Option<Regime> {
     let hot = (!args.peers.is_empty()).then_some(Regime::Hot);
     args.watch.regime.regime.or(hot)

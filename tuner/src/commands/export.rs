@@ -10,10 +10,10 @@ use super::output::{checked, print, read_project};
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::compile_only::CompileTarget;
 use crate::error::{Failure, UsageError};
-use crate::tables::files::write_if_changed;
 use crate::task::stored::{self, KeySelector};
 use kiln_lab::machine;
 use kiln_project::TunedKernel;
+use kiln_project::tables::write_if_changed;
 
 pub(super) fn run(args: &ExportArgs) -> Result<ExitCode, Failure> {
     let text = match &args.space {
@@ -47,7 +47,7 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
     let [name] = args.package.kernels.as_slice() else {
         return Err(wrong(
             args.format.name(),
-            "it is of one kernel",
+            "an exported file describes one kernel",
             "name the kernel with `-k`, or a recorded space with `--space`",
         ));
     };
@@ -58,7 +58,8 @@ fn of_kernel(args: &ExportArgs) -> Result<String, Failure> {
         ExportFormat::T1 => t1(args, kernel, &problem),
         format => {
             let cache = machine::open_cache()?;
-            // A key has a problem. Without a key, the first problem of the kernel is meant.
+            // The key already determines the problem. Without a key or a problem on the command line, the kernel's
+            // first problem is exported.
             let by_key = args.key.is_some() && args.problem.is_none();
             let selector = KeySelector {
                 key: args.key.as_deref(),

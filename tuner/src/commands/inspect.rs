@@ -69,7 +69,7 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     for (arches, why) in &missing {
         eprintln!("not compiled for {}: {why}", arches.join(", "));
     }
-    // Without a target on the command line, only targets with an installed compiler are required.
+    // If the command line names no target, targets whose compiler is not installed are not an error.
     let all_there = missing.is_empty() || !words.named;
     let mut errors = rows.iter().map(|row| &row.error);
     let mut host_errors = host_rows.iter().map(|row| &row.error);

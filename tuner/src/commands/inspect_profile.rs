@@ -26,7 +26,7 @@ pub(super) fn run(
         return Err(UsageError {
             flag: "--target",
             value: HOST.into(),
-            reason: "the cpu device is not simulated, so that nothing is counted on it".into(),
+            reason: "the cpu device is not simulated, so nothing is counted on it".into(),
             help: "name a GPU, such as sm_89 or gfx1151; `perf` profiles the cpu device",
         }
         .into());

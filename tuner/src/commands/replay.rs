@@ -12,8 +12,8 @@ use crate::replay::transfer::Trials;
 use crate::replay::{self, ToBake, pairs};
 use kiln_exchange::curves::Curves;
 use kiln_exchange::recording;
-use kiln_lab::atomic_file;
 use kiln_lab::threads;
+use kiln_project::atomic_file;
 use kiln_search::Settings;
 
 pub(super) fn run(args: &ReplayArgs) -> Result<ExitCode, Failure> {
@@ -89,7 +89,7 @@ fn search(args: &ReplayArgs, sweep: &Sweep, to_bake: Option<&ToBake>) -> Result<
 fn to_bake(args: &ReplayArgs, arch: &str) -> Result<ToBake, Failure> {
     if args.spaces.len() != 1 || args.package.kernels.len() != 1 {
         let spaces = args.spaces.len().to_string();
-        let reason = "a replayed row is of one recording and one kernel";
+        let reason = "a replayed row comes from one recording and belongs to one kernel";
         let help = "give one `--space` and one `-k`";
         return Err(wrong("--bake", &spaces, reason, help));
     }

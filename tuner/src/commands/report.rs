@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::output::{checked, print, print_json};
 use crate::cli::ReportArgs;
 use crate::error::Failure;
-use kiln_lab::atomic_file;
+use kiln_project::atomic_file;
 
 pub(super) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     if let Some(path) = &args.curves {
@@ -121,7 +121,7 @@ fn list(lines: &[RunLine], json: bool) -> Result<ExitCode, Failure> {
         return Ok(checked(true));
     }
     if lines.is_empty() {
-        print("the cache holds no run\nhelp: run `tune run`\n");
+        print("the cache contains no runs\nhelp: run `tune run`\n");
         return Ok(checked(true));
     }
     let mut text = format!(

@@ -12,6 +12,7 @@ use crate::smoke::{Smoke, Smoked};
 use crate::task::check_declared;
 use kiln_lab::device_session::DeviceSession;
 use kiln_lab::machine;
+use kiln_lab::scratch::temporary_folder;
 
 pub(super) fn run(
     args: &SmokeArgs,
@@ -21,8 +22,7 @@ pub(super) fn run(
     let problems = options::problems(&args.problems);
     check_declared(&project.problems(), &problems)?;
     let (name, device) = machine::open_device(args.device.device.as_deref())?;
-    let folder = tempfile::Builder::new().prefix("kiln-smoke-").tempdir();
-    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let folder = temporary_folder("smoke")?;
     let cache = kiln_cache::location::from_environment()?;
     let session = DeviceSession::open(&name, &*device, &cache)?;
     let smoke = Smoke {

@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use super::error::TargetError;
 use super::target::CompileTarget;
 use crate::error::Failure;
-use crate::tables::local;
 use kiln_lab::LabError;
 use kiln_lab::candidate::inspect::{HostRow, InspectRow, corners};
 use kiln_lab::candidate::{Which, Workshop};
+use kiln_lab::scratch::temporary_folder;
 use kiln_project::{Project, TunedKernel};
 
 /// The name of the cpu device on the command line. Nothing is compiled for it, and it is inspected only if it is
@@ -54,8 +54,7 @@ pub fn inspect(
     target: &CompileTarget,
     subjects: &[Subject<'_>],
 ) -> Result<Vec<InspectRow>, Failure> {
-    let folder = tempfile::Builder::new().prefix("kiln-inspect-").tempdir();
-    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let folder = temporary_folder("inspect")?;
     let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
         .map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
@@ -81,6 +80,7 @@ pub fn host_row(subject: &Subject<'_>) -> HostRow {
     let barriers = kernel.scan.barriers(entry);
     HostRow {
         target: HOST,
+        package: kernel.package.clone(),
         kernel: kernel.spec.name.clone(),
         problem: problem.to_string(),
         what: subject.what.clone(),
@@ -111,6 +111,7 @@ fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -
     let spec = &subject.kernel.spec;
     let mut row = InspectRow {
         target: target.known.arch,
+        package: subject.kernel.package.clone(),
         kernel: spec.name.clone(),
         problem: subject.problem.to_string(),
         what: subject.what.clone(),
@@ -212,7 +213,7 @@ pub fn baked<'a>(
 ) -> Result<Vec<Subject<'a>>, Failure> {
     let mut subjects = Vec::new();
     let local = project.local_tables(kernel);
-    for row in local::rows(&kernel.spec.name, &kernel.tuned, &local)? {
+    for row in kernel.tuned.rows_with(&local, &kernel.spec.name)? {
         let parsed = kernel
             .spec
             .parse_problem(&row.problem)

@@ -12,6 +12,7 @@ use kiln::{Device, Stream};
 use kiln_cache::Outcome;
 use kiln_exchange::profiles::{MachineCode, Profile, ProfileRow};
 use kiln_lab::candidate::machine_code::{self, Disassembler, DisassemblyError};
+use kiln_lab::scratch::temporary_folder;
 use kiln_spec::Backend;
 use kiln_spec::targets::KnownTarget;
 use rayon::prelude::*;
@@ -85,8 +86,7 @@ impl Profiled {
     /// # Errors
     /// If the artifact cache or a temporary folder cannot be used, or the compiler is missing.
     pub fn profile(&self, subjects: &[Subject<'_>]) -> Result<Vec<ProfileRow>, Failure> {
-        let folder = tempfile::Builder::new().prefix("kiln-profile-").tempdir();
-        let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+        let folder = temporary_folder("profile")?;
         let artifacts = ArtifactCache::in_cache(&kiln_cache::location::from_environment()?)
             .map_err(LabError::Device)?;
         let compiler = self.device.compiler().map_err(TargetError::NoCompiler)?;
@@ -114,6 +114,7 @@ impl Profiled {
             };
             ProfileRow {
                 target: self.known.arch.to_owned(),
+                package: subject.kernel.package.clone(),
                 kernel: subject.kernel.spec.name.clone(),
                 problem: subject.problem.to_string(),
                 what: subject.what.clone(),
@@ -165,7 +166,8 @@ impl CodeReader {
         })
     }
 
-    /// The machine code of a config. Returns `None` if the simulator reports it, or if no program can read it.
+    /// The machine code of a config. Returns `None` if the simulator reports the instructions itself, or if no
+    /// disassembler is available.
     fn read(
         &self,
         subject: &Subject<'_>,

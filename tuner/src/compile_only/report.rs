@@ -27,6 +27,8 @@ pub struct CheckReport {
 /// The result of checking the search space of one kernel and problem.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct TaskCheck {
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The problem, as text.
@@ -74,6 +76,7 @@ pub struct Cut {
 impl TaskCheck {
     pub(super) fn new(task: &Task<'_>) -> TaskCheck {
         TaskCheck {
+            package: task.kernel.package.clone(),
             kernel: task.kernel.spec.name.clone(),
             problem: task.problem.to_string(),
             ..TaskCheck::default()
@@ -126,7 +129,7 @@ impl TaskCheck {
         let what = match &self.error {
             Some(error) => error.clone(),
             None if self.out_of_time > 0 => format!(
-                "{} of {} can be launched, {} not looked at: the time was up",
+                "{} of {} can be launched, {} not checked: the time was up",
                 self.launchable, self.checked, self.out_of_time
             ),
             None => format!("{} of {} can be launched", self.launchable, self.checked),
@@ -159,7 +162,8 @@ impl TaskCheck {
         if self.out_of_time > 0 {
             let _ = writeln!(
                 text,
-                "  {:>12} not looked at: the time was up; give more with `--budget`, or none for all of them",
+                "  {:>12} not checked: the time was up; give more time with `--budget`, or omit it to check all \
+                 configs",
                 self.out_of_time
             );
         }
@@ -225,6 +229,7 @@ mod tests {
     #[test]
     fn a_check_that_ran_out_of_time_says_so() {
         let check = TaskCheck {
+            package: "kiln-kernels".into(),
             kernel: "gemm".into(),
             problem: "n=8".into(),
             valid: 12,
@@ -233,13 +238,13 @@ mod tests {
         };
         assert_eq!(
             check.one_line(),
-            "gemm (n=8): 0 of 0 can be launched, 12 not looked at: the time was up"
+            "gemm (n=8): 0 of 0 can be launched, 12 not checked: the time was up"
         );
         let mut text = String::new();
         check.write(&mut text);
         assert!(
             text.contains(
-                "          12 not looked at: the time was up; give more with `--budget`, or none for all of them\n"
+                "          12 not checked: the time was up; give more time with `--budget`, or omit it to check all configs\n"
             ),
             "{text}"
         );

@@ -19,8 +19,8 @@ use crate::tables::TableError;
 use crate::task::TaskError;
 use crate::watch::{NothingWatched, SavedError};
 use kiln_lab::LabError;
-use kiln_lab::atomic_file::FileError;
-use kiln_project::ProjectError;
+use kiln_project::atomic_file::FileError;
+use kiln_project::{ProjectError, TableFileError};
 use kiln_spec::baked::StrictError;
 
 pub use self::code::{DONE, FAILED, NO_DEVICE, OTHER_SOURCES, SHARED_GPU, TRY_AGAIN, USAGE};
@@ -56,8 +56,8 @@ pub enum NoDevice {
     },
     /// This machine has no device of the kind on which the kernels were saved.
     #[error(
-        "nothing can be compared: the file was saved on {saved}, and here is {here}\nhelp: compare on a machine of that kind, or \
-         save again here with `tune bench --save`"
+        "nothing can be compared: the kernels were saved on {saved}, but this machine has {here}\n\
+         help: compare on a machine of that kind, or save again here with `tune bench --save`"
     )]
     NothingToCompare {
         /// The devices on which the kernels were saved.
@@ -120,7 +120,8 @@ pub enum Failure {
     KernelTuner(KernelTunerError),
     /// A kernel cannot be written as T1.
     #[error(
-        "`{kernel}` cannot be written as T1: {error}\nhelp: docs/search-space.md says what T1 can hold; `--format t4` writes its results"
+        "`{kernel}` cannot be written as T1: {error}\n\
+         help: docs/search-space.md says what T1 can express; `--format t4` writes its results"
     )]
     T1 {
         /// The name of the kernel.
@@ -130,7 +131,7 @@ pub enum Failure {
     },
     /// A file does not contain curves of `tune replay`.
     #[error(
-        "{} holds no curves: {error}\nhelp: `tune replay --curves FILE` writes them", .path.display()
+        "{} contains no curves: {error}\nhelp: `tune replay --curves FILE` writes them", .path.display()
     )]
     Curves {
         /// The path of the file.
@@ -140,7 +141,7 @@ pub enum Failure {
     },
     /// A file does not contain profiles of `tune inspect --profile`.
     #[error(
-        "{} holds no profiles: {error}\nhelp: `tune inspect --profile --json > FILE` writes them", .path.display()
+        "{} contains no profiles: {error}\nhelp: `tune inspect --profile --json > FILE` writes them", .path.display()
     )]
     Profiles {
         /// The path of the file.
@@ -150,7 +151,8 @@ pub enum Failure {
     },
     /// A file does not contain the state of a fleet's plan.
     #[error(
-        "{} holds no state of a plan: {error}\nhelp: `tune fleet status PLAN --store STORE --json > FILE` writes it", .path.display()
+        "{} does not contain the state of a plan: {error}\n\
+         help: `tune fleet status PLAN --store STORE --json > FILE` writes it", .path.display()
     )]
     PlanStatus {
         /// The path of the file.
@@ -191,7 +193,7 @@ pub enum Failure {
     },
     /// The command would delete results, and the user has not confirmed the deletion.
     #[error(
-        "this deletes every trial and winner in {}\nhelp: say `tune cache clear --yes` to go on",
+        "this deletes every trial and winner in {}\nhelp: run `tune cache clear --yes` to delete them",
         .folder.display()
     )]
     NotConfirmed {
@@ -227,6 +229,15 @@ impl From<NoExactCount> for Failure {
 impl From<FleetError> for Failure {
     fn from(error: FleetError) -> Failure {
         Failure::Fleet(Box::new(error))
+    }
+}
+
+impl From<TableFileError> for Failure {
+    fn from(error: TableFileError) -> Failure {
+        match error {
+            TableFileError::File(error) => Failure::File(error),
+            error => Failure::from(TableError::File(error)),
+        }
     }
 }
 

@@ -89,9 +89,9 @@ impl Attempts {
     }
 }
 
-/// The confirming processes of one earlier attempt by an observer, namely the attempt that ran the most of them. A
-/// confirmation that ran out of time resumes from them. Processes of two attempts are never mixed, because both may
-/// have the same number.
+/// The confirming processes of one earlier attempt by an observer: of the attempt with the most such processes. A
+/// confirmation that ran out of time resumes from them. Processes of different attempts are never mixed, because
+/// processes of different attempts may have the same number.
 fn confirmations(earlier: &Attempts, observer: &BTreeMap<String, String>) -> Vec<ConfirmProcess> {
     let mut of_journals: BTreeMap<u64, Vec<ConfirmProcess>> = BTreeMap::new();
     let own = earlier.segments.iter();
@@ -139,7 +139,8 @@ pub fn take_up(
         own_trials::take_up(cache, key, trials)?;
     }
     for process in confirmations(earlier, observer) {
-        // If no trial of the task was copied, the search starts from nothing, and the confirmation cannot be resumed.
+        // The cache contains the key only if a trial of the task was copied. Without trials, the search starts from
+        // scratch, so the confirmation cannot be resumed.
         if cache.key(process.key)?.is_some() {
             cache.confirm_process(process)?;
         }

@@ -6,7 +6,7 @@ use kiln_fleet::{CollectError, PushError, StoreError};
 use thiserror::Error;
 
 use crate::error::code::{FAILED, NO_DEVICE, OTHER_SOURCES, TRY_AGAIN};
-use kiln_lab::atomic_file::without_path;
+use kiln_project::atomic_file::without_path;
 
 /// Why a plan cannot be created, worked on or merged.
 #[derive(Debug, Error)]
@@ -31,14 +31,14 @@ pub enum FleetError {
     },
     /// No work remains for a plan that continues another plan.
     #[error(
-        "nothing is left for another plan: no problem waits for a final or another device\nhelp: elements that are missing are those of \
-         the same plan: `tune fleet job --missing`"
+        "nothing is left for another plan: no problem waits for a final or another device\n\
+         help: missing elements belong to the current plan: run `tune fleet job --missing`"
     )]
     NothingLeft,
     /// The file of a new plan already exists.
     #[error(
-        "{} is there already, and no other plan replaces it: elements of that plan could not go on\nhelp: name another file with \
-         `-o` or `--next`, or remove the old plan with its `.sig` and `.key` first",
+        "{} is there already, and is not replaced because the elements of that plan could not go on\n\
+         help: name another file with `-o` or `--next`, or remove the old plan with its `.sig` and `.key` first",
         .path.display()
     )]
     PlanExists {
@@ -54,14 +54,15 @@ pub enum FleetError {
         error: kiln_fleet::PlanError,
     },
     /// The plan that should be written would be invalid.
-    #[error("cannot make the plan: {0}")]
+    #[error("cannot create the plan: {0}")]
     Invalid(kiln_fleet::PlanError),
     /// A key or a signature cannot be used.
     #[error(transparent)]
     Sign(#[from] kiln_fleet::SignError),
     /// No key is specified, and the default key does not exist.
     #[error(
-        "there is no key to sign with: {} does not exist\nhelp: name one with --sign, or make one with `ssh-keygen -t ed25519`",
+        "there is no key to sign with: {} does not exist\n\
+         help: name a key with --sign, or create one with `ssh-keygen -t ed25519`",
         .path.display()
     )]
     NoSigningKey {
@@ -70,7 +71,8 @@ pub enum FleetError {
     },
     /// The worker key does not belong to the plan.
     #[error(
-        "{} is not a worker key of {}: it is {found}\nhelp: use the file that `tune fleet plan` wrote next to the plan",
+        "{} is not a worker key of {}: its fingerprint is {found}\n\
+         help: use the file that `tune fleet plan` wrote next to the plan",
         .key.display(), .plan.display()
     )]
     ForeignWorkerKey {
@@ -125,7 +127,8 @@ pub enum FleetError {
     Engine(#[from] kiln_fleet::EngineError),
     /// The plan has no element with this number.
     #[error(
-        "there is no element {element}: {} has {count}, counted from 0\nhelp: `tune fleet status` lists them", .plan.display()
+        "there is no element {element}: {} has {count} elements, counted from 0\n\
+         help: `tune fleet status` lists them", .plan.display()
     )]
     NoElement {
         /// The path of the plan.
@@ -136,7 +139,10 @@ pub enum FleetError {
         count: usize,
     },
     /// The plan does not contain this kind of device.
-    #[error("{} has no kind `{wanted}`\nhelp: it has {}", .plan.display(), .known.join(", "))]
+    #[error(
+        "{} has no kind of device `{wanted}`\nhelp: choose one of its kinds: {}",
+        .plan.display(), .known.join(", ")
+    )]
     NoKind {
         /// The path of the plan.
         plan: PathBuf,
@@ -147,8 +153,9 @@ pub enum FleetError {
     },
     /// A kernel has changed since the plan was created.
     #[error(
-        "`{kernel}` is not what the plan says: its {part} is {found}, planned is {planned}\nhelp: check out the commit of the plan, or \
-         write a new plan"
+        "`{kernel}` has changed since the plan was created: the hash of its {part} is {found}, but the plan has \
+         {planned}\n\
+         help: check out the commit of the plan, or write a new plan"
     )]
     OtherSources {
         /// The name of the kernel.
@@ -162,7 +169,8 @@ pub enum FleetError {
     },
     /// The plan specifies a regime that does not exist.
     #[error(
-        "the plan's regime is `{found}`, and there are `cold` and `hot`\nhelp: write a new plan with `tune fleet plan`"
+        "the plan's regime is `{found}`, but the known regimes are `cold` and `hot`\n\
+         help: write a new plan with `tune fleet plan`"
     )]
     Regime {
         /// The name of the regime.
@@ -170,7 +178,8 @@ pub enum FleetError {
     },
     /// The version of `tune` differs from the version that created the plan.
     #[error(
-        "this is `tune` {found}, the plan was made by {planned}\nhelp: install that version on every node, or write a new plan"
+        "this is `tune` {found}, but the plan was created by `tune` {planned}\n\
+         help: install that version on every node, or write a new plan"
     )]
     OtherVersion {
         /// The running version.
@@ -180,7 +189,8 @@ pub enum FleetError {
     },
     /// The device is not of the element's kind.
     #[error(
-        "element {element} needs {wanted}, and `{device}` is {found}\nhelp: run it on another node, or name a device with --device"
+        "element {element} needs {wanted}, but `{device}` is {found}\n\
+         help: run it on another node, or name a device with --device"
     )]
     OtherKind {
         /// The number of the element.
@@ -194,8 +204,9 @@ pub enum FleetError {
     },
     /// The device has already proven the config, and the element needs a proof from another device.
     #[error(
-        "element {element} confirms what another device has proven, and `{device}` is that device\nhelp: the scheduler should run it on \
-         another node (exit code 75)"
+        "element {element} must confirm a config on a second device, but `{device}` is the device that has proven \
+         it\n\
+         help: the scheduler should run it on another node (exit code 75)"
     )]
     SameDevice {
         /// The number of the element.
@@ -204,7 +215,9 @@ pub enum FleetError {
         device: String,
     },
     /// This machine has no device of the element's kind.
-    #[error("element {element} needs {wanted}; here is {here}\nhelp: run it on another node")]
+    #[error(
+        "element {element} needs {wanted}, but this machine has {here}\nhelp: run it on another node"
+    )]
     NoSuchKind {
         /// The number of the element.
         element: u32,
@@ -254,7 +267,8 @@ pub enum FleetError {
     Push(#[from] PushError),
     /// The cache contains no results to push.
     #[error(
-        "nothing can be pushed: {} has no results\nhelp: `tune` measures some; KILN_CACHE names another cache", .folder.display()
+        "nothing can be pushed: {} has no results\n\
+         help: run `tune run` first, or name another cache with KILN_CACHE", .folder.display()
     )]
     NothingToPush {
         /// The folder of the cache.

@@ -11,8 +11,7 @@ use kiln_spec::baked::{Evidence, Row};
 use super::{FleetError, Written};
 use crate::error::Failure;
 use crate::run::clock::unix_s;
-use crate::tables::bake;
-use kiln_lab::atomic_file;
+use kiln_project::atomic_file;
 use kiln_project::{Project, TunedKernel};
 
 /// Writes the proof of every table that was written. For rows that did not change, the statements in the earlier proof
@@ -30,7 +29,7 @@ pub fn write(
     for table in written {
         let kernel = project.one(&table.kernel)?;
         let path = path(kernel);
-        let rows = claims(&bake::committed_rows(kernel)?);
+        let rows = claims(&kernel.committed_rows()?);
         let mut proof =
             Proof::of_rows(&table.kernel, &rows, plans, statements).map_err(FleetError::from)?;
         if let Some(earlier) = read(&path)? {
@@ -64,7 +63,7 @@ pub struct ProofFault {
 pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failure> {
     let mut faults = Vec::new();
     for kernel in &project.kernels {
-        let rows = claims(&bake::committed_rows(kernel)?);
+        let rows = claims(&kernel.committed_rows()?);
         if rows.is_empty() {
             continue;
         }
@@ -74,7 +73,7 @@ pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failur
             kernel: kernel.spec.name.clone(),
             what,
         };
-        let signers = kernel.tuned.join("allowed_signers");
+        let signers = kernel.tuned.path().join("allowed_signers");
         let Some(text) = read(&path)? else {
             faults.push(fault(format!("{} proven rows have no proof", rows.len())));
             continue;
@@ -94,7 +93,7 @@ pub fn check(project: &Project, replicas: u32) -> Result<Vec<ProofFault>, Failur
     Ok(faults)
 }
 
-/// The proven rows with a speed-up, which are the rows that a proof must back.
+/// Returns the claims that a proof must back: the proven rows with a speed-up.
 fn claims(rows: &[Row]) -> Vec<RowClaim> {
     let claims = rows
         .iter()
@@ -109,7 +108,8 @@ fn claims(rows: &[Row]) -> Vec<RowClaim> {
 }
 
 fn path(kernel: &TunedKernel) -> PathBuf {
-    kernel.tuned.join(format!("{}.proof", kernel.spec.name))
+    let name = &kernel.spec.name;
+    kernel.tuned.path().join(format!("{name}.proof"))
 }
 
 fn read(path: &Path) -> Result<Option<String>, Failure> {

@@ -15,8 +15,8 @@ use signal_hook::iterator::Signals;
 use crate::error::TRY_AGAIN;
 
 /// Number of new records after which results are published even if the period has not ended. It corresponds to 48
-/// trials, because each trial has a record of its start and a record of its result. A killed attempt may lose at most
-/// 64 trials. The difference leaves room for trials that end while the thread sleeps or publishes.
+/// trials, because each trial writes one record when it starts and one when it ends. A killed attempt may lose at most
+/// 64 trials, so 16 more trials can end while the thread sleeps or publishes.
 const MAX_UNPUBLISHED: u64 = 2 * 48;
 /// The interval at which the thread checks for new records and signals.
 const TICK: Duration = Duration::from_millis(200);
@@ -40,7 +40,8 @@ impl<'scope> Publishing<'scope> {
         period: Duration,
     ) -> Publishing<'scope> {
         let (stop, stopped) = channel();
-        // If signals cannot be handled, they end the process at once. The last trials are then lost and measured again.
+        // If the handlers cannot be installed, these signals end the process at once. The last trials are then lost and
+        // measured again.
         let signals = Signals::new([SIGINT, SIGTERM]).ok();
         let publishing = Thread {
             cache,

@@ -42,11 +42,11 @@ pub fn write_rows(project: &Project, winners: &[Winner]) -> Result<Vec<Written>,
     let mut written = Vec::new();
     for ((name, _), (device, rows)) in by_table {
         let kernel = project.one(name)?;
-        let mut all = bake::rows_of(kernel, &device)?;
+        let mut all = kernel.rows_of(&device)?;
         for row in &rows {
             replace(&mut all, row);
         }
-        let path = bake::write_table(kernel, &device, all, &kernel.tuned)?;
+        let path = bake::replace_rows(kernel, &device, all)?;
         written.push(Written {
             kernel: name.to_owned(),
             path,

@@ -60,7 +60,7 @@ fn parent(given: Option<&Path>, variable: &dyn Fn(&str) -> Option<PathBuf>) -> P
 
 /// The name of the network file system that has this `statfs(2)` number; `None` for other file systems.
 fn network(kind: u64) -> Option<&'static str> {
-    // On some systems the field has 32 bits, and its value is negative.
+    // On some systems the field is a signed 32-bit integer, so a large number is sign-extended.
     let kind = kind & 0xffff_ffff;
     let found = NETWORK.iter().find(|(number, _)| *number == kind);
     found.map(|(_, name)| *name)

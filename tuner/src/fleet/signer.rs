@@ -7,7 +7,7 @@ use kiln_fleet::{AllowedSigners, Plan, PrivateKey, PublicKey, SignedPlan, Signer
 use super::FleetError;
 use crate::error::Failure;
 use crate::run::clock::unix_s;
-use kiln_lab::atomic_file;
+use kiln_project::atomic_file;
 
 /// A signed plan and the path of its file.
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ pub fn signing_key(given: Option<&Path>) -> Result<Signer, FleetError> {
     Ok(Signer::read(&path)?)
 }
 
-/// Checks that a new plan would not replace the files of another plan. Elements cannot continue without the worker key
-/// of their plan.
+/// Checks that a new plan would not overwrite the files of another plan, whose elements could not continue without
+/// their worker key.
 ///
 /// # Errors
 /// If the plan or its worker key exists.
@@ -103,7 +103,7 @@ pub fn read(path: &Path) -> Result<PlanFile, Failure> {
     })
 }
 
-/// Reads a plan and its signature, for commands of the person who planned it. Expired plans are an error.
+/// Reads a plan and its signature, for commands that are not run by workers. An expired plan is an error.
 ///
 /// # Errors
 /// The errors of [`read`], and an error if the plan has expired.

@@ -17,8 +17,8 @@ use super::signer::{self, PlanFile};
 use crate::error::Failure;
 use crate::run::clock::unix_s;
 
-/// Maximum number of plans that are read: a plan, the plan that it continues, the plan that this one continues, and so
-/// on.
+/// Maximum number of plans that are read: a plan, the plan that it continues, the plan that the latter continues, and
+/// so on.
 const MAX_CHAIN: usize = 64;
 
 /// The state of a plan, derived from the content of a store.
@@ -37,9 +37,10 @@ pub struct PlanState {
 }
 
 impl PlanState {
-    /// Reads and verifies everything that a store contains for a plan and for the plans that it continues, which come
-    /// from the store. `signers` is the file of the signers who may sign these earlier plans; `None` skips this check.
-    /// `seen` records how far each journal was read before, so the removal of records from the store is detected.
+    /// Reads and verifies everything that a store contains for a plan and for the earlier plans that it continues. The
+    /// earlier plans are read from the store and must be signed by a signer in the file `signers`; `None` skips this
+    /// check. `seen` records how far each journal was read before, so the removal of records from the store is
+    /// detected.
     ///
     /// # Errors
     /// If the store or the file of signers cannot be read, or if an earlier plan is not signed by an allowed signer.
@@ -128,7 +129,7 @@ impl PlanState {
                 of_plan
                     .ignored
                     .iter()
-                    .map(|name| format!("ignored {name}: no object has such a name")),
+                    .map(|name| format!("ignored {name}: this is not the name of a store object")),
             );
             let gaps = of_plan.gaps.iter();
             lines.extend(gaps.map(|gap| {

@@ -56,8 +56,9 @@ pub fn publish(
     Ok(())
 }
 
-/// Publishes the statements of earlier attempts again, from their records, because an attempt may have ended between
-/// its last record and its statements. Statements that are already in the store do not change.
+/// Publishes the statements of earlier attempts again, from their records, because an attempt may have been killed
+/// after it published its last record and before it published its statements. Statements that are already in the store
+/// do not change.
 ///
 /// # Errors
 /// If a statement cannot be stored.
@@ -93,10 +94,10 @@ pub fn publish_again(
     Ok(())
 }
 
-/// Whether this observer, or one that cannot be distinguished from it, has already published a statement about one of
-/// the configs of the element's tasks. Another confirmation by the same observer would not count. Only the statements
-/// for `plan` and for the plan that it continues are read. Their signatures are not verified, because the answer only
-/// avoids useless work.
+/// Returns whether the store already contains a statement about one of the configs of the element's tasks by this
+/// observer, or by an observer that may be the same device. If so, another confirmation by this observer would not
+/// count. Only the statements for `plan` and for the plan that it continues are read. Their signatures are not
+/// verified, because the answer only avoids useless work.
 ///
 /// # Errors
 /// If the store cannot be read.

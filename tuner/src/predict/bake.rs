@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::BuildKind;
 use kiln_cache::Cache;
-use kiln_spec::baked::{Evidence, Hashes, Row};
+use kiln_spec::baked::{Evidence, Row};
 use kiln_spec::space::SearchSpace;
 use kiln_spec::{DeviceKey, Problem};
 use rayon::prelude::*;
@@ -19,6 +19,7 @@ use crate::error::Failure;
 use crate::tables::bake;
 use kiln_lab::LabError;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::scratch::temporary_folder;
 use kiln_project::{Project, TunedKernel};
 
 /// Number of best predictions that are compiled and then ranked again with their compiled resources.
@@ -59,7 +60,7 @@ impl Prediction {
         if let Some(table) = &self.table {
             let _ = writeln!(
                 text,
-                "  wrote {}; used only where the kernel says `evidence(predicted)`",
+                "  wrote {}; used only if the kernel's spec says `evidence(predicted)`",
                 table.display()
             );
         }
@@ -80,8 +81,7 @@ pub fn bake_untuned(
     cache: &Cache,
     target: &CompileTarget,
 ) -> Result<Vec<Prediction>, Failure> {
-    let folder = tempfile::Builder::new().prefix("kiln-predict-").tempdir();
-    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let folder = temporary_folder("predict")?;
     let artifacts = ArtifactCache::in_cache(cache.folder()).map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
     let kernels = project.kernels.iter();
@@ -113,12 +113,12 @@ fn predict(
     if prediction.refused.is_some() {
         return Ok(prediction);
     }
-    let mut rows = bake::rows_of(kernel, &device)?;
+    let mut rows = kernel.rows_of(&device)?;
     prediction.picked = pick(kernel, target, &device, workshop, &mut rows);
     if prediction.picked.is_empty() {
         prediction.refused = Some(format!("every problem has a row of {device}"));
     } else {
-        prediction.table = Some(bake::write_table(kernel, &device, rows, &kernel.tuned)?);
+        prediction.table = Some(bake::replace_rows(kernel, &device, rows)?);
     }
     Ok(prediction)
 }
@@ -185,7 +185,7 @@ fn row(
         baseline: spec.baseline_text(),
         symbol: arm.release,
         plan: arm.plan,
-        hashes: Hashes::now(spec, kernel.source.hash(), device.backend),
+        hashes: kernel.hashes(device.backend),
         image: None,
     })
 }

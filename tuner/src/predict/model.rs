@@ -221,8 +221,8 @@ fn compute_s(
     peaks: &Peaks,
 ) -> f64 {
     let steps = (facts.flops as f64 / 2.0).max(facts.outputs as f64);
-    // With a tile of r outputs per thread, one step along the reduction loads 2·√r operands and uses each of them √r
-    // times.
+    // A thread with a square tile of r outputs loads 2·√r operands per step along the reduction, and uses each operand
+    // √r times.
     let loads = if shape.reuses {
         2.0 / shape.per_thread.max(1.0).sqrt()
     } else {

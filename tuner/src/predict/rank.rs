@@ -6,9 +6,9 @@ use kiln_spec::targets::KnownTarget;
 
 use super::{Facts, TimeEstimate, estimate};
 
-/// The configs of a space by their index, with their predictions, fastest first. Configs without a prediction, such as
-/// those that cannot be launched, are left out. If the space has more than 10 million configs, only every n-th config
-/// is ranked.
+/// Returns the index and the prediction of each config of a space, fastest first. Configs without a prediction, such as
+/// those that cannot be launched, are left out. In a space with more than 10 million configs, only every n-th config is
+/// ranked.
 pub fn rank(
     spec: &KernelSpec,
     space: &SearchSpace,

@@ -18,7 +18,7 @@ pub struct Score {
     pub random_share: f64,
 }
 
-/// The number of configs is divided by this to get [`Score::first`].
+/// [`Score::first`] is the number of configs divided by this constant.
 const FIRST: usize = 20;
 
 /// The minimum rank correlation of a prediction, in standard deviations of the rank correlation of a random order. A
@@ -67,8 +67,8 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// The expected best time among the `first` configs of the predicted order. If several configs share the prediction at
-/// the boundary, a random choice of them is assumed.
+/// The expected best time among the `first` configs of the predicted order. If configs at the boundary have equal
+/// predictions, a random choice among them is assumed.
 fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
     let mut guesses: Vec<f64> = pairs.iter().map(|pair| pair.0).collect();
     guesses.sort_by(f64::total_cmp);
@@ -90,7 +90,7 @@ fn best_of_first(pairs: &[(f64, f64)], first: usize) -> f64 {
 /// The expected minimum of `count` values that are drawn without replacement from `ascending`, a sorted list.
 fn expected_best(ascending: &[f64], count: usize) -> f64 {
     let mut expected = 0.0;
-    // The probability that no smaller value was drawn.
+    // The probability that none of the smaller values was drawn.
     let mut none_yet = 1.0;
     for (index, value) in ascending.iter().enumerate() {
         let drawn = (count as f64 / (ascending.len() - index) as f64).min(1.0);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use kiln::artifacts::ArtifactCache;
 use kiln::compiler::BuildKind;
 use kiln_cache::location;
-use kiln_spec::baked::{Evidence, Hashes, Row};
+use kiln_spec::baked::{Evidence, Row};
 use kiln_spec::{Backend, Config, DeviceKey, Problem};
 
 use super::error::{ParamDifference, ReplayError};
@@ -17,6 +17,7 @@ use kiln_exchange::curves::SearchRun;
 use kiln_exchange::recording::Recording;
 use kiln_lab::LabError;
 use kiln_lab::candidate::{Which, Workshop};
+use kiln_lab::scratch::temporary_folder;
 use kiln_project::TunedKernel;
 use kiln_search::SpaceView;
 
@@ -64,7 +65,9 @@ impl ReplayBakeReport {
                 } => {
                     let passed = match passed_over {
                         0 => String::new(),
-                        count => format!("; {count} faster ones cannot be this kernel's"),
+                        count => format!(
+                            "; {count} faster recorded configs are not configs of this kernel"
+                        ),
                     };
                     writeln!(
                         text,
@@ -77,7 +80,7 @@ impl ReplayBakeReport {
         if let Some(table) = &self.table {
             let _ = writeln!(
                 text,
-                "  wrote {}; used only where the kernel says `evidence(replayed)`",
+                "  wrote {}; used only if the kernel's spec says `evidence(replayed)`",
                 table.display()
             );
         }
@@ -147,12 +150,11 @@ pub fn bake(
     let device = device(recording, target)?;
     same_params(kernel, recording)?;
     let found = found(recording, runs);
-    let folder = tempfile::Builder::new().prefix("kiln-replay-").tempdir();
-    let folder = folder.map_err(Failure::file("make a folder in", &std::env::temp_dir()))?;
+    let folder = temporary_folder("replay")?;
     let artifacts =
         ArtifactCache::in_cache(&location::from_environment()?).map_err(LabError::Device)?;
     let workshop = target.workshop(&artifacts, folder.path());
-    let mut rows = bake::rows_of(kernel, &device)?;
+    let mut rows = kernel.rows_of(&device)?;
     let mut report = ReplayBakeReport {
         device: device.to_string(),
         recording: recording.name.clone(),
@@ -181,7 +183,7 @@ pub fn bake(
         .iter()
         .any(|one| matches!(one.1, ReplayedProblem::Picked { .. }))
     {
-        report.table = Some(bake::write_table(kernel, &device, rows, &kernel.tuned)?);
+        report.table = Some(bake::replace_rows(kernel, &device, rows)?);
     }
     Ok(report)
 }
@@ -280,7 +282,7 @@ fn pick(
             baseline: spec.baseline_text(),
             symbol: made.arm.release,
             plan: made.arm.plan,
-            hashes: Hashes::now(spec, kernel.source.hash(), device.backend),
+            hashes: kernel.hashes(device.backend),
             image: None,
         };
         let replayed = ReplayedProblem::Picked {
@@ -309,7 +311,7 @@ fn config(kernel: &TunedKernel, recording: &Recording, index: usize) -> Option<C
         let value = match place {
             Some(place) => {
                 let text = &recorded[place].texts[positions[place] as usize];
-                // The comparison ignores case, because Python capitalises booleans.
+                // The comparison ignores case, because Python writes booleans as `True` and `False`.
                 let same =
                     |value: &&kiln_spec::ParamValue| value.to_string().eq_ignore_ascii_case(text);
                 param.values.iter().find(same)?

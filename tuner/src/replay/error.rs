@@ -8,7 +8,9 @@ use thiserror::Error;
 pub enum ReplayError {
     /// A recording from which searches should start is not from a searched kernel on another device.
     #[error(
-        "`{name}` is of the kernel of no space that is searched, or that space itself\nhelp: a source is named KERNEL@DEVICE, with the kernel of a `--space`"
+        "`{name}` is not a source for these searches: no searched space has its kernel, or it is the searched space \
+         itself\n\
+         help: a source is named KERNEL@DEVICE, with the kernel of a `--space`"
     )]
     ForeignSource {
         /// The name of the source.
@@ -16,7 +18,8 @@ pub enum ReplayError {
     },
     /// The recorded device is from another vendor than the target.
     #[error(
-        "the recording is of `{name}`, which is not a device of {arch}\nhelp: name the architecture of the recorded device with `--target`"
+        "the recording was made on `{name}`, which is not a device of architecture {arch}\n\
+         help: name the architecture of the recorded device with `--target`"
     )]
     OtherDevice {
         /// The name of the recorded device.
@@ -26,7 +29,8 @@ pub enum ReplayError {
     },
     /// The recording and the kernel have different parameters.
     #[error(
-        "`{kernel}` cannot take configs of `{recording}`: {difference} (recorded: {})\nhelp: a kernel can whose parameters have the recorded names",
+        "`{kernel}` cannot use the configs of `{recording}`: {difference} (recorded parameters: {})\n\
+         help: name a kernel whose parameters have the recorded names",
         .recorded.join(", ")
     )]
     OtherParams {
@@ -41,7 +45,10 @@ pub enum ReplayError {
     },
     /// None of the configs that were found is a config of the kernel on the target.
     #[error(
-        "none of the {found} valid configs that were found in `{recording}` is one that `{kernel}` ({problem}) has on {arch}\nhelp: `tune space -k {kernel}` says what its configs are; a larger `--budget` finds more of the recording"
+        "none of the {found} valid configs that were found in `{recording}` is a config of `{kernel}` ({problem}) on \
+         {arch}\n\
+         help: `tune space -k {kernel}` describes the kernel's configs; a larger `--budget` finds more of the \
+         recorded configs"
     )]
     NothingFits {
         /// The number of configs that were found.
@@ -61,7 +68,7 @@ pub enum ReplayError {
 #[derive(Clone, Debug, Error)]
 pub enum ParamDifference {
     /// The recording does not have this parameter of the kernel.
-    #[error("the recording says nothing of its parameter `{0}`")]
+    #[error("the recording does not contain its parameter `{0}`")]
     NotRecorded(String),
     /// The kernel does not have this recorded parameter.
     #[error("it has no parameter `{0}`, which was recorded")]

@@ -30,8 +30,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// The guide for each space, which contains the results of the same kernel on other devices. With `trials`, it
-    /// contains only the results that a search of each source with that many trials would find.
+    /// Returns the guide for each space. A guide contains the results in `sources` of the same kernel on other devices.
+    /// With `trials`, it contains only the results that a search of each source with that many trials would find.
     ///
     /// # Errors
     /// If a source is not a recording of a searched kernel on another device.

@@ -51,8 +51,9 @@ pub struct Turn {
     pub again: bool,
     /// The length of this turn, in shares of the remaining time (see [`Turn::shares`]).
     pub weight: usize,
-    /// Number of tasks that wait for a turn, so they share the remaining time with this one. As long as some tasks have
-    /// not had a turn, only those are counted. After that, the tasks that will get a second turn are counted.
+    /// Number of tasks that wait for a turn, so they share the remaining time with this one. During a first turn, and
+    /// as long as any task has not had a turn, only the tasks without a turn are counted. After that, the tasks that
+    /// will get a second turn are counted.
     pub behind: usize,
 }
 

@@ -59,12 +59,13 @@ pub fn decide(
         let Some((finalist, contender)) = finalist(evaluator, slice)? else {
             break;
         };
-        // This comes after the checks of the finalists, because a config that failed a check loses its earlier proof.
+        // The earlier proof is read after the checks of the finalists, because a config that fails a check loses its
+        // proof.
         let standing = standing(evaluator)?;
         if let Some(winner) = &standing {
             let is_finalist = winner.config == contender.config.to_string();
-            // A finalist that did not race against the proven winner may be slower than that winner, although it is
-            // faster than the baseline.
+            // Although the finalist is faster than the baseline, it may be slower than the proven winner if it did not
+            // race against that winner.
             if is_finalist || !evaluator.has_raced(&winner.config) {
                 return Ok(TaskRuling {
                     winner: winner.clone(),
@@ -196,8 +197,8 @@ fn soak(
 }
 
 /// The winner that was proven earlier, in this run or in an earlier run. Returns `None` if its config has failed since,
-/// or if its outputs were verified with weaker evidence than this run has. The proof uses data of its own, so it stays
-/// valid if the config later loses a race or if there is no time for a race.
+/// or if its outputs were verified with weaker evidence than this run has. A proof rests on measurements of its own,
+/// not on the race, so it stays valid if the config later loses a race or if there is no time for a race.
 pub(super) fn standing(evaluator: &Evaluator<'_>) -> Result<Option<Winner>, EvaluateError> {
     let (key, cache) = (evaluator.task.key.hash(), evaluator.context.cache);
     let Some(winner) = cache.winner(key)? else {
@@ -346,7 +347,8 @@ fn say_clocks(evaluator: &Evaluator<'_>, told_khz: Vec<u32>) {
         return;
     };
     evaluator.context.reporter.notice(&format!(
-        "{}: the device's clock was {} to {} MHz while the finalist was confirmed: times are of either, ratios of both alike",
+        "{}: the device's clock was {} to {} MHz while the finalist was confirmed: its times may be from either \
+         clock, but the ratios remain valid",
         evaluator.task.name(),
         slowest / 1000,
         fastest / 1000

@@ -16,8 +16,8 @@ use crate::task::Task;
 use kiln_exchange::recording::{self, Recording};
 use kiln_search::{Prior, SpaceView};
 
-/// Maximum number of sources from which a search starts. Recordings that the user specified are all used, and the
-/// remaining places go to the most similar sources.
+/// Maximum number of sources from which a search starts, except that all recordings that the user specified are used.
+/// The remaining places go to the most similar sources.
 const MAX_SOURCES: usize = 3;
 
 /// Minimum number of valid configs that a source must have.

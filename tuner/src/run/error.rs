@@ -7,7 +7,8 @@ use thiserror::Error;
 /// No kernel of the run has the parameters of a recording from which searches should start.
 #[derive(Clone, Debug, Error)]
 #[error(
-    "{}: its parameters are {}; no kernel of this run has these\nhelp: `tune list` shows the kernels; a recording can be used for a kernel whose parameters have the same names",
+    "{}: its parameters are {}, but no kernel of this run has these parameters\n\
+     help: `tune list` shows the kernels; a recording can be used for a kernel whose parameters have the same names",
     .path.display(), .params.join(", ")
 )]
 pub struct ForeignRecording {

@@ -71,7 +71,7 @@ pub struct Evaluator<'a> {
     pub kept: Option<KeptWorker>,
     /// The stored trials of the task.
     pub trials: TaskTrials<'a>,
-    /// The roofline of the device, and the least work of a launch. A time that is shorter than they allow is a
+    /// The roofline of the device, and the least work of a launch. A time below the limit that follows from them is a
     /// measurement error.
     pub bound: (Roofline, LeastWork),
     /// Starts the worker processes of races.
@@ -91,8 +91,8 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator without trials. `cases` contains the cases on which every config is verified, and the cases
-    /// on which only finalists are verified.
+    /// Creates an evaluator without trials. `cases` is a pair: the cases on which every config is verified, and the
+    /// additional cases for finalists.
     pub fn new(
         context: &'a RunContext<'a>,
         task: &'a Task<'a>,
@@ -156,7 +156,8 @@ impl Evaluator<'_> {
             }
         }
         let mut made: Vec<_> = fresh.iter().zip(self.compile_all(&fresh)).collect();
-        // Spills affect only the order. If time runs out, the configs with the most spills are not tried.
+        // The number of spills determines only the order: if time runs out, the configs with the most spills are not
+        // tried.
         made.sort_by_key(|(_, made)| made.as_ref().map_or(0, Compiled::spills));
         let together = self.kept.is_some();
         let mut waiting = Vec::new();
@@ -327,8 +328,7 @@ impl Evaluator<'_> {
             self.tournament
                 .submit(&mut self.lab, &arms, budget_ns, &mut self.rng, &mut |_| {});
         if result.is_err() && contenders.len() > 1 {
-            // No single arm is known to have caused the failure, so the failure does not count as an attempt of any
-            // arm.
+            // It is not known which arm caused the failure, so the failure does not count as an attempt at any arm.
             for contender in &contenders {
                 self.trials.cancel(&contender.config)?;
             }
@@ -359,7 +359,7 @@ impl Evaluator<'_> {
         measure_ns: u64,
     ) -> Result<Option<f64>, EvaluateError> {
         let Some(outcome) = outcome else {
-            // The config was not measured for a reason that is not its fault, so it may be tried again.
+            // The config is not to blame for the missing measurement, so it may be tried again.
             self.trials.cancel(&contender.config)?;
             return Ok(None);
         };
@@ -411,8 +411,8 @@ impl Evaluator<'_> {
         let missing: Vec<Config> = missing.cloned().collect();
         let made = self.compile_all(&missing);
         for (config, made) in missing.iter().zip(made) {
-            // The first config races even after the time limit. If it is the proven config, no other config can replace
-            // it without a race.
+            // The first config races even after the time limit. If it is the proven config, another config can replace
+            // it only after a race against it.
             let late = until.is_some_and(|end| Instant::now() >= end);
             if late && configs.first() != Some(config) {
                 break;

@@ -110,7 +110,8 @@ pub(crate) fn search(
         }
         if !by_author && end.after(strategy.outlook(), asked.len()) {
             context.reporter.notice(&format!(
-                "{}: stopped after {tried} configs: less than {:.1} % is to be expected of the next, which no measurement can prove",
+                "{}: stopped after {tried} configs: the next configs are expected to gain less than {:.1} %, which \
+                 no measurement can prove",
                 task.name(),
                 stop::MIN_OUTLOOK * 100.0
             ));
@@ -164,7 +165,7 @@ fn guide(
         .filter(unused)
     {
         context.reporter.notice(&format!(
-            "{}: {name} says nothing: it has fewer than {} valid configs of this space",
+            "{}: {name} is not used: it has fewer than {} valid configs of this space",
             task.name(),
             earlier::MIN_VALID
         ));
@@ -200,7 +201,7 @@ fn listed_configs(
     listed.iter().map(index).collect::<Result<_, _>>().map(Some)
 }
 
-/// The configs that the spec requests to try first, except the baseline and configs with an earlier result.
+/// The configs that the spec lists to be tried first, except the baseline and configs with an earlier result.
 fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
     let spec = &task.kernel.spec;
     let known = |index: usize| {

@@ -43,7 +43,7 @@ impl Series {
                 return Ok((series, resumed));
             }
         }
-        // A repeated confirmation must not use the same random orders.
+        // A new series must not repeat the random orders of an earlier one.
         let runs = context.cache.runs()?.len() as u64;
         let number = number.map_or(runs, |last| runs.max(last + 1));
         let seed = context.options.seed.wrapping_add(number);
@@ -66,8 +66,8 @@ fn last(cache: &Cache, id: &TrialId) -> Result<Vec<ConfirmProcess>, CacheError> 
     Ok(own)
 }
 
-/// The seed of a series, and the effect (log ratio) of each of its processes. `None` if a process is missing or its
-/// clock was not steady.
+/// The seed of a series, and the effect (log ratio) of each of its processes. `None` if a process is missing from the
+/// series, or if the clock was not steady in one of them.
 fn effects(series: &[ConfirmProcess]) -> Option<(u64, Vec<f64>)> {
     let seed = series.first()?.seed;
     let whole = (0..)

@@ -28,7 +28,7 @@ pub struct TaskTrials<'a> {
 }
 
 impl<'a> TaskTrials<'a> {
-    /// The trials of a task in a run whose outputs are verified as `grade` says.
+    /// Reads and stores the trials of a task. `grade` says how this run verifies outputs.
     pub fn new(
         context: &'a RunContext<'a>,
         task: &'a Task<'a>,
@@ -48,8 +48,8 @@ impl<'a> TaskTrials<'a> {
         }
     }
 
-    /// The stored result of a config: `Some(None)` for a failed config. Returns `None` if nothing is stored, or if the
-    /// stored outcome is not final for this run and the config must be tried again.
+    /// The stored result of a config: `Some(None)` for a failed config. Returns `None` if the config must be tried: if
+    /// nothing is stored, or if the stored outcome is not final for this run.
     ///
     /// # Errors
     /// If the cache cannot be read.

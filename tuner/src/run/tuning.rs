@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use kiln::compiler::BuildKind;
 use kiln::device::DeviceInfo;
-use kiln::reference::DataError;
 use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, SpaceError};
@@ -26,7 +25,7 @@ use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::footprint;
 use kiln_lab::reference::{Expectations, Oracle};
 use kiln_lab::verify::{self, Case, Verifier};
-use kiln_lab::worker::linked_in;
+use kiln_lab::worker::check_inputs;
 use kiln_lab::{Bench, Site, WorkerLab};
 use kiln_lab::{FootprintError, NotChecked};
 use kiln_measure::wealth::Wealth;
@@ -65,26 +64,6 @@ pub fn tune(
     Ok((report, launches))
 }
 
-/// Checks that the function that generates the kernel's inputs is linked in, if the spec specifies one. Such a function
-/// is code of the kernel's crate.
-fn check_inputs(context: &RunContext<'_>, task: &Task<'_>) -> Result<(), SearchFailure> {
-    let spec = &task.kernel.spec;
-    let Some(function) = &spec.inputs else {
-        return Ok(());
-    };
-    let linked = linked_in(context.catalogue, &task.kernel.package, spec);
-    if linked.is_some_and(|kernel| kernel.inputs().is_some()) {
-        return Ok(());
-    }
-    Err(SearchFailure::Task(
-        DataError::NoInputs {
-            kernel: spec.name.clone(),
-            function: function.clone(),
-        }
-        .to_string(),
-    ))
-}
-
 fn search_and_decide(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -95,7 +74,8 @@ fn search_and_decide(
 ) -> Result<(), SearchFailure> {
     let (spec, problem) = (&task.kernel.spec, task.problem);
     check_footprint(context.info, task)?;
-    check_inputs(context, task)?;
+    check_inputs(context.catalogue, &task.kernel.package, spec)
+        .map_err(|error| SearchFailure::Task(error.to_string()))?;
     let space = space.map_err(|error| SearchFailure::Task(error.to_string()))?;
     let bench = bench(context, task);
     let baseline = make_baseline(context, task).map_err(without_baseline)?;
@@ -179,7 +159,7 @@ fn search_with(
     Ok(Some((complete, ruling?)))
 }
 
-/// The state of a decided task that is not complete; `None` if the task is complete.
+/// The state of a task that is decided but not complete; `None` if the task is complete.
 fn unfinished(
     context: &RunContext<'_>,
     task: &Task<'_>,
@@ -258,15 +238,20 @@ fn fails_on<'p>(
     tuned: &Problem,
     failing: &dyn Fn() -> Option<&'p Problem>,
 ) -> SearchFailure {
-    let depends_on_size = matches!(
-        outcome,
-        Outcome::Incorrect(_)
-            | Outcome::NotANumber { .. }
-            | Outcome::Unwritten { .. }
-            | Outcome::KernelFault { .. }
-            | Outcome::GuardHit { .. }
-            | Outcome::WorkerLost { .. }
-    );
+    let depends_on_size = match &outcome {
+        // These faults do not depend on the problem's sizes, so a constraint on the sizes would not avoid them.
+        Outcome::KernelFault { text } => {
+            !text.contains(": race: ") && !text.contains("divergent barrier")
+        }
+        outcome => matches!(
+            outcome,
+            Outcome::Incorrect(_)
+                | Outcome::NotANumber { .. }
+                | Outcome::Unwritten { .. }
+                | Outcome::GuardHit { .. }
+                | Outcome::WorkerLost { .. }
+        ),
+    };
     let failure = without_baseline(outcome);
     let failing = depends_on_size.then(failing).flatten();
     let other = failing.filter(|problem| *problem != tuned);
@@ -286,7 +271,7 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(
-                "two launches of it differ: {}[{}] is {} and then {}",
+                "two launches of the baseline differ: {}[{}] is {} in the first and {} in the second",
                 worst.output, worst.index, worst.want, worst.got
             ),
             "look for a race, a missing `__syncthreads()` or memory that is read before it is written".to_owned(),
@@ -295,19 +280,18 @@ fn without_baseline(outcome: Outcome) -> SearchFailure {
             outcome.to_string(),
             format!(
                 "write every element of `{output}`, make its `#[len(..)]` smaller, or declare it as `#[inout]` if it \
-                 keeps what it holds"
+                 keeps its content"
             ),
         ),
         _ => (
             outcome.to_string(),
-            "configs are compared with the baseline: it must compile, run and be right first".to_owned(),
+            "configs are compared with the baseline: it must compile, run and be correct first".to_owned(),
         ),
     };
     SearchFailure::Task(format!("the baseline does not work: {what}\nhelp: {help}"))
 }
 
-/// At most 64 configs, spread over the search space. They are the configs for which the verification problems are
-/// chosen.
+/// Returns at most 64 configs, spread over the search space, for which the verification problems are chosen.
 fn some_configs(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 64;
     let step = space.len().div_ceil(MAX_CONFIGS).max(1);

@@ -86,9 +86,9 @@ fn one(
 ) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = context.cache.winner(key)?;
-    // A decision that was made without the reference of this run must be verified again.
+    // A decision is made again if its outputs were verified with weaker evidence than this run has.
     let grade = context.grade(task);
-    // A search that was limited to fewer configs than this run may try must go on.
+    // The search continues if it was limited to fewer configs than this run may try.
     let most = context.options.most_trials(task);
     let state = match (&winner, context.cache.search_done(key)?) {
         (Some(winner), Some(done))

@@ -8,7 +8,8 @@ use thiserror::Error;
 /// The exact number of valid configs in a space is not known.
 #[derive(Clone, Debug, Error)]
 #[error(
-    "{}: no exact count: some constraints tie too many parameters together, of a sample there are {estimate}\n\
+    "{}: no exact count, because some constraints tie too many parameters together; estimated from a sample: \
+     {estimate}\n\
      note: constraints left out while building: {}\n\
      help: `--json` gives the estimate as `valid_estimate`",
     .path.display(), .left_out.join("; ")

@@ -6,33 +6,26 @@
 //! rows of GPUs.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use kiln::Kernel;
 use kiln_cache::record::{KeptReason, Verdict};
 use kiln_cache::{Cache, TrialId, Winner};
-use kiln_spec::baked::{
-    BakedTable, Evidence, Freshness, GITATTRIBUTES, Hashes, Row, Speedup, TUNED_VARIABLE,
-};
+use kiln_spec::baked::{BakedTable, Evidence, Row, Speedup, TUNED_VARIABLE};
 use kiln_spec::{Backend, DeviceKey};
 use serde::Serialize;
 
 use super::TableError;
 use crate::error::Failure;
-use crate::tables::files::{
-    ReadTable, read_index, read_index_to_update, read_table, read_to_update, write_if_changed,
-    write_index,
-};
-use crate::tables::images;
-use crate::tables::local;
 use crate::task::{self, Conditions};
 use kiln_lab::reference::Oracle;
-use kiln_project::{Project, TunedKernel};
+use kiln_project::{Project, TableFileError, TableFolder, TunedKernel};
 
 /// A table that was written, with the number of rows in it.
 #[derive(Clone, Debug, Serialize)]
 pub struct TableReport {
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The path of the table.
@@ -67,23 +60,17 @@ pub fn bake(
             continue;
         }
         let folder = destination(project, kernel, info.key.backend, write);
-        let mut damages = match folder == kernel.tuned {
-            true => Vec::new(),
-            false => local::refresh(&kernel.tuned, &folder)?,
-        };
-        let earlier = match read_listed(kernel, &folder)? {
-            Some(read) => {
-                damages.extend(read.damage);
-                undecided_rows(kernel, conditions, cache, catalogue, &rows, &read.table)?
-            }
-            None => Vec::new(),
-        };
+        let name = &kernel.spec.name;
+        let table = folder.table_to_update(name, &|row| kernel.is_fresh(row))?;
+        let damages = Vec::from_iter(table.damage);
+        let earlier = undecided_rows(kernel, conditions, cache, catalogue, &rows, &table.table)?;
         let kept = earlier.len();
         rows.extend(earlier);
         tables.push(TableReport {
-            kernel: kernel.spec.name.clone(),
+            package: kernel.package.clone(),
+            kernel: name.clone(),
             rows: rows.len(),
-            path: write_table(kernel, &info.key, rows, &folder)?,
+            path: write_rows(kernel, &info.key, rows, table.table, &folder)?,
             kept,
             damages,
         });
@@ -109,8 +96,8 @@ pub fn without_table(
         if written || !tuned.contains(name.as_str()) {
             continue;
         }
-        let fresh = |row: &Row| is_fresh(kernel, row);
-        if !rows_of(kernel, device)?.iter().any(fresh) {
+        let rows = kernel.rows_of(device)?;
+        if !rows.iter().any(|row| kernel.is_fresh(row)) {
             without.push(name.clone());
         }
     }
@@ -124,7 +111,7 @@ pub fn destination(
     kernel: &TunedKernel,
     backend: Backend,
     write: bool,
-) -> PathBuf {
+) -> TableFolder {
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
     if local {
         project.local_tables(kernel)
@@ -138,12 +125,10 @@ pub fn destination(
 /// # Errors
 /// If a folder cannot be written to.
 pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Result<(), Failure> {
-    let folders: BTreeSet<PathBuf> = project
-        .kernels
-        .iter()
-        .map(|kernel| destination(project, kernel, backend, write))
-        .collect();
-    for folder in folders {
+    let kernels = project.kernels.iter();
+    let folders = kernels.map(|kernel| destination(project, kernel, backend, write));
+    for folder in folders.collect::<BTreeSet<TableFolder>>() {
+        let folder = folder.path().to_owned();
         // If the folder does not exist yet, its nearest existing parent must be writable.
         let there = folder.ancestors().find(|folder| folder.exists());
         let there = there.unwrap_or(Path::new("/"));
@@ -161,9 +146,9 @@ pub fn can_be_written(project: &Project, backend: Backend, write: bool) -> Resul
 }
 
 /// The rows of a kernel for a device, with one row per decided problem. A kept baseline also gets a row if the search
-/// was complete. Without this row, a build would use the config of another problem, although the baseline is the best
-/// version for this problem. A decision gets no row if its outputs were verified with weaker evidence than this program
-/// has: a program that contains a reference bakes only configs that were compared with the reference.
+/// was complete. Without such a row, a build would use the config of another problem for this problem, although the
+/// baseline is faster. A decision gets no row if its outputs were verified with weaker evidence than this program has:
+/// a program that contains a reference bakes only configs that were compared with the reference.
 ///
 /// # Errors
 /// If the cache cannot be read.
@@ -191,8 +176,8 @@ pub fn rows(
 }
 
 /// The fresh rows of the device in a table for problems without a new row. A row is left out if this cache contradicts
-/// it: if the config has failed, or if the outputs of the decision were verified with weaker evidence than this program
-/// has.
+/// it, because the config has failed here or because the cache's own decision was verified with weaker evidence than
+/// this program has.
 fn undecided_rows(
     kernel: &TunedKernel,
     conditions: &Conditions<'_>,
@@ -205,7 +190,7 @@ fn undecided_rows(
     let mut kept = Vec::new();
     for problem in kernel.spec.problems_on(device.backend) {
         let text = problem.to_string();
-        let is_it = |row: &&Row| row.problem == text && is_fresh(kernel, row);
+        let is_it = |row: &&Row| row.problem == text && kernel.is_fresh(row);
         let row = table.device_rows(device).find(is_it);
         let Some(row) = row.filter(|_| !new.iter().any(|new| new.problem == text)) else {
             continue;
@@ -222,22 +207,6 @@ fn undecided_rows(
         }
     }
     Ok(kept)
-}
-
-/// Whether the kernel has not changed since a row was baked.
-fn is_fresh(kernel: &TunedKernel, row: &Row) -> bool {
-    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    row.freshness(&now) == Freshness::Fresh
-}
-
-/// The table of a kernel in a folder, to be written again.
-fn read_listed(kernel: &TunedKernel, folder: &Path) -> Result<Option<ReadTable>, Failure> {
-    let name = &kernel.spec.name;
-    let index = read_index_to_update(folder)?;
-    let Some(file) = index.file(name) else {
-        return Ok(None);
-    };
-    read_to_update(&folder.join(file), name, &|row| is_fresh(kernel, row))
 }
 
 /// The row of a decision, for the device of the decision; `None` if the decision is inconclusive.
@@ -271,47 +240,41 @@ pub fn row(kernel: &TunedKernel, winner: &Winner) -> Option<Row> {
         baseline: spec.baseline_text(),
         symbol: winner.symbol.clone(),
         plan: winner.plan,
-        hashes: Hashes::now(spec, kernel.source.hash(), winner.device.backend),
+        hashes: kernel.hashes(winner.device.backend),
         image: None,
     })
 }
 
-/// Replaces the device's rows in a kernel's table, and lists the table in the index. Files that would not change are
-/// not written, so cargo does not rebuild anything needlessly. Returns the path of the table.
+/// Replaces the device's rows in the committed table of a kernel. Returns the path of the table.
 ///
 /// # Errors
 /// If the table or the index cannot be read or written.
-pub fn write_table(
+pub fn replace_rows(
     kernel: &TunedKernel,
     device: &DeviceKey,
     rows: Vec<Row>,
-    folder: &Path,
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
-    let mut index = read_index_to_update(folder)?;
-    let wrong = |error| TableError::Kernel {
-        kernel: name.clone(),
-        error,
-    };
-    let file = index.insert(name).map_err(wrong)?;
-    let path = folder.join(&file);
-    let old = read_to_update(&path, name, &|row| is_fresh(kernel, row))?;
-    let old = old.map_or_else(|| BakedTable::new(name.as_str()), |read| read.table);
+    let read = kernel
+        .tuned
+        .table_to_update(name, &|row| kernel.is_fresh(row))?;
+    write_rows(kernel, device, rows, read.table, &kernel.tuned)
+}
+
+/// Replaces the device's rows in a kernel's table, which was read from `folder`, and writes the table.
+fn write_rows(
+    kernel: &TunedKernel,
+    device: &DeviceKey,
+    rows: Vec<Row>,
+    table: BakedTable,
+    folder: &TableFolder,
+) -> Result<PathBuf, Failure> {
+    let name = &kernel.spec.name;
     // If the kernel was renamed, the file may still contain its old name, which a build rejects.
-    let mut table = old.renamed(name);
-    let rows = with_images(rows, &table);
-    table.replace_device(device, rows).map_err(wrong)?;
-    fs::create_dir_all(folder).map_err(Failure::file("make the folder", folder))?;
-    write_if_changed(&path, table.to_text())?;
-    let attributes = folder.join(".gitattributes");
-    if !attributes.exists() {
-        write_if_changed(&attributes, GITATTRIBUTES)?;
-    }
-    write_index(folder, &index, [kernel.file.as_path()])?;
-    for file in images::left_over(name, folder, &table)? {
-        fs::remove_file(&file).map_err(Failure::file("remove", &file))?;
-    }
-    Ok(path)
+    let mut table = table.renamed(name);
+    let replaced = table.replace_device(device, with_images(rows, &table));
+    replaced.map_err(TableFileError::of_kernel(name))?;
+    Ok(folder.write(&table)?.path)
 }
 
 /// Copies the image of each row from the old table, if the row did not change.
@@ -328,39 +291,13 @@ fn with_images(mut rows: Vec<Row>, table: &BakedTable) -> Vec<Row> {
     rows
 }
 
-/// The rows for a device in a kernel's committed table.
-///
-/// # Errors
-/// If a table cannot be read or parsed.
-pub fn rows_of(kernel: &TunedKernel, device: &DeviceKey) -> Result<Vec<Row>, Failure> {
-    let mut rows = committed_rows(kernel)?;
-    rows.retain(|row| row.device == *device);
-    Ok(rows)
-}
-
-/// All rows of a kernel's committed table.
-///
-/// # Errors
-/// If a table cannot be read or parsed.
-pub fn committed_rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
-    let Some(index) = read_index(&kernel.tuned)? else {
-        return Ok(Vec::new());
-    };
-    let Some(file) = index.file(&kernel.spec.name) else {
-        return Ok(Vec::new());
-    };
-    let table = read_table(&kernel.tuned.join(file))?;
-    let rows = table.iter().flat_map(|table| table.rows());
-    Ok(rows.cloned().collect())
-}
-
 /// Messages for the user about the folder to which rows were written.
 pub fn notices(tables: &[TableReport], backend: Backend, write: bool) -> Vec<String> {
     let damages = tables.iter().flat_map(|table| &table.damages);
     let damages: BTreeSet<String> = damages.map(|damage| format!("{damage}\n")).collect();
     let mut notices = Vec::from_iter(damages);
     let local = matches!(backend, Backend::Cpu | Backend::Fake) && !write;
-    // The folder with a folder for each package.
+    // The folder that contains one folder per package.
     let folder = tables
         .first()
         .and_then(|table| table.path.ancestors().nth(2));

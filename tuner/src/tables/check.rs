@@ -8,13 +8,12 @@ use kiln::Kernel;
 use kiln_cache::Cache;
 use kiln_spec::KernelSpec;
 use kiln_spec::baked::{
-    self, BakedTable, Freshness, Hashes, INDEX_FILE, Image, Row, STRICT_VARIABLE, StrictError,
+    self, BakedTable, Freshness, INDEX_FILE, Image, Row, STRICT_VARIABLE, StrictError,
 };
 use serde::Serialize;
 
 use crate::error::Failure;
 use crate::tables::bake;
-use crate::tables::files::{read_index, read_table, unlisted};
 use crate::tables::images;
 use crate::tables::row_unit::{RowUnitError, row_unit};
 use crate::task::Conditions;
@@ -51,8 +50,8 @@ impl CheckedTables {
         self.findings.iter().any(|finding| finding.fails)
     }
 
-    /// Adds the findings of [`device`]. If a proven row is not baked, the remedies of earlier findings about the same
-    /// problem are removed: they say to tune again, but baking is enough.
+    /// Adds the findings of [`device`], which are proven rows that are not baked. The remedies of earlier findings
+    /// about the same problems are removed, because they say to tune again, but baking is enough.
     pub fn add_device(&mut self, found: Vec<Finding>) {
         for finding in &mut self.findings {
             if found.iter().any(|new| new.is_about_that_of(finding)) {
@@ -157,8 +156,8 @@ const RESTORE: &str =
 pub fn kernel_faults(kernel: &TunedKernel) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     check_kernel(kernel, (false, false), &mut findings)?;
-    if let Some(index) = read_index(&kernel.tuned)? {
-        let mut unlisted = unlisted(&kernel.tuned, &index)?.into_iter();
+    if let Some(index) = kernel.tuned.index()? {
+        let mut unlisted = kernel.tuned.unlisted(&index)?.into_iter();
         let own = unlisted.find(|(name, _)| *name == kernel.spec.name);
         findings.extend(own.map(|(name, path)| not_listed(&name, path)));
     }
@@ -217,7 +216,7 @@ fn check_kernel(
         return Ok(0);
     };
     if table.kernel() != name {
-        let what = format!("it is of the kernel `{}`", table.kernel());
+        let what = format!("it belongs to the kernel `{}`", table.kernel());
         findings.push(Finding {
             help: Some(format!(
                 "run `tune run -k {name}`, which writes the table under the new name"
@@ -237,12 +236,12 @@ fn check_kernel(
         let what = fault(kernel, row);
         findings.extend(what.map(|what| Finding {
             problem: row.problem.clone(),
-            stale: is_stale(kernel, row),
+            stale: !kernel.is_fresh(row),
             help: Some(row.renewal(name)),
             ..Finding::of_kernel(name, path.clone(), what)
         }));
     }
-    for image in images::left_over(name, &kernel.tuned, &table)? {
+    for image in kernel.tuned.unnamed_images(&table)? {
         findings.push(Finding {
             fails: false,
             ..Finding::of_kernel(name, image, "no row names this image")
@@ -267,29 +266,29 @@ fn listed_table(
     findings: &mut Vec<Finding>,
 ) -> Result<Option<(PathBuf, BakedTable)>, Failure> {
     let name = &kernel.spec.name;
-    let is_there = kernel.tuned.join(format!("{name}.toml")).is_file();
-    let Some(index) = read_index(&kernel.tuned)? else {
+    let path = kernel.tuned.table_path(name);
+    let is_there = path.is_file();
+    let Some(index) = kernel.tuned.index()? else {
         // A kernel that may be untuned needs no index, unless it has a table.
         if kernel.may_be_untuned && !is_there {
             return Ok(None);
         }
-        let what = "there is no index; run `tune init`";
+        let what = "there is no index";
         findings.push(Finding {
             help: Some("run `tune init`".into()),
-            ..Finding::of_kernel(name, kernel.tuned.clone(), what)
+            ..Finding::of_kernel(name, kernel.tuned.path().to_owned(), what)
         });
         return Ok(None);
     };
-    let Some(file) = index.file(name) else {
+    if index.file(name).is_none() {
         // The check of the folder finds a table that is missing from the index.
         if !kernel.may_be_untuned && !is_there {
-            let path = kernel.tuned.join(INDEX_FILE);
+            let path = kernel.tuned.index_path();
             findings.push(not_baked(&kernel.spec, path, "it is not baked", strict));
         }
         return Ok(None);
-    };
-    let path = kernel.tuned.join(file);
-    let table = read_table(&path)?;
+    }
+    let table = kernel.tuned.listed_table(name)?;
     if table.is_none() {
         let what = "the index lists it, but it is not there";
         findings.push(Finding {
@@ -313,7 +312,7 @@ fn not_baked(spec: &KernelSpec, path: PathBuf, what: &str, strict: bool) -> Find
 /// The fault of a row's image; `None` if the image has none.
 fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<String> {
     match &row.image {
-        Some(_) => images::fault(&kernel.tuned, row),
+        Some(_) => images::fault(kernel.tuned.path(), row),
         None if every_image && Image::target_of(&row.device).is_some() => Some(format!(
             "row of `{}` has no image; run `tune bake --images`",
             row.device
@@ -322,14 +321,8 @@ fn image_fault(kernel: &TunedKernel, row: &Row, every_image: bool) -> Option<Str
     }
 }
 
-fn is_stale(kernel: &TunedKernel, row: &Row) -> bool {
-    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    row.freshness(&now) != Freshness::Fresh
-}
-
 fn fault(kernel: &TunedKernel, row: &Row) -> Option<String> {
-    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    match row.freshness(&now) {
+    match kernel.freshness(row) {
         Freshness::Stale { which, baked, now } => Some(format!(
             "row of `{}` is stale: the hash of its {which} was {baked} when it was baked, and is {now} now",
             row.device
@@ -353,32 +346,25 @@ fn what_differs(row: &Row, error: RowUnitError) -> String {
     }
 }
 
-/// Checks for tables that do not belong to a kernel, which are warnings, and for tables that the index does not list,
-/// which make the check fail.
+/// Checks for tables that do not belong to a kernel, and for tables that the index does not list. The former are
+/// warnings; the latter make the check fail.
 fn check_strangers(project: &Project, findings: &mut Vec<Finding>) -> Result<(), Failure> {
-    let mut folders: Vec<_> = project
-        .kernels
-        .iter()
-        .map(|kernel| kernel.tuned.clone())
-        .collect();
-    folders.sort();
-    folders.dedup();
-    for folder in folders {
-        let Some(index) = read_index(&folder)? else {
+    for folder in project.table_folders() {
+        let Some(index) = folder.index()? else {
             continue;
         };
         for (name, file) in index.iter() {
-            let here = |kernel: &TunedKernel| kernel.tuned == folder && kernel.spec.name == name;
+            let here = |kernel: &TunedKernel| kernel.tuned == *folder && kernel.spec.name == name;
             if !project.kernels.iter().any(here) {
                 let what = "no kernel of that name is declared".to_owned();
-                let (path, kernel) = (folder.join(file), name.to_owned());
+                let (path, kernel) = (folder.path().join(file), name.to_owned());
                 findings.push(Finding {
                     fails: false,
                     ..Finding::of_kernel(&kernel, path, what)
                 });
             }
         }
-        for (kernel, path) in unlisted(&folder, &index)? {
+        for (kernel, path) in folder.unlisted(&index)? {
             findings.push(not_listed(&kernel, path));
         }
     }
@@ -398,8 +384,8 @@ pub fn device(
 ) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
     for kernel in &project.kernels {
-        let path = kernel.tuned.join(format!("{}.toml", kernel.spec.name));
-        let table = read_table(&path)?;
+        let path = kernel.tuned.table_path(&kernel.spec.name);
+        let table = kernel.tuned.table(&kernel.spec.name)?;
         let baked: Vec<Row> = table
             .iter()
             .flat_map(|table| table.device_rows(&conditions.info.key).cloned())

@@ -1,19 +1,16 @@
 //! Selects the config that a build of the current sources would launch, by the rule of `kiln_spec::selection`. The
-//! selection uses the tables that the macro would read: the tables in the folder `KILN_TUNED` if this variable is set,
-//! and otherwise the package's own tables.
+//! selection uses the rows that the macro would use: the rows of the package and of the local tables in the folder that
+//! `KILN_TUNED` names.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use kiln_spec::baked::{
-    Evidence, Freshness, Hashes, ResolvedRow, Row, TUNED_VARIABLE, tables_folder,
-};
+use kiln_spec::baked::{Evidence, ResolvedRow, Row, TUNED_VARIABLE, local_tables_folder, overlay};
 use kiln_spec::selection::{Fit, Offer, best_first};
 use kiln_spec::{Config, Problem};
 
 use crate::error::Failure;
-use crate::tables::local;
 use kiln_lab::candidate::Which;
-use kiln_project::TunedKernel;
+use kiln_project::{TableFolder, TunedKernel};
 
 /// The config that a build would launch for a problem on a device, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +37,7 @@ pub fn present(
     problem: &Problem,
     device: &kiln::device::DeviceInfo,
 ) -> Result<Present, Failure> {
-    let rows = local::rows_in(&kernel.spec.name, &tables(kernel))?;
+    let rows = rows(kernel)?;
     let usable = rows.iter().map(|row| resolved(kernel, row));
     let usable: Vec<Option<ResolvedRow>> = usable.collect();
     let offers = rows.iter().zip(&usable).enumerate();
@@ -77,7 +74,10 @@ pub fn present(
     };
     let here =
         |row: &&Row| row.device.backend == device.key.backend && row.device.arch == device.key.arch;
-    let stale = rows.iter().filter(here).find_map(|row| stale(kernel, row));
+    let stale = rows
+        .iter()
+        .filter(here)
+        .find_map(|row| kernel.stale_part(row));
     let stale = stale.filter(|_| fits.is_empty());
     let stale = stale.map_or_else(String::new, |which| {
         format!(" (stale: its {which} changed)")
@@ -88,29 +88,27 @@ pub fn present(
     })
 }
 
-/// The folder of the tables that a build reads.
-fn tables(kernel: &TunedKernel) -> PathBuf {
-    let root = kernel.tuned.parent().unwrap_or(Path::new("."));
-    tables_folder(std::env::var_os(TUNED_VARIABLE), root, &kernel.package)
+/// The rows of the kernel that a build uses, and the stale rows that it leaves out.
+fn rows(kernel: &TunedKernel) -> Result<Vec<Row>, Failure> {
+    let root = kernel.tuned.path().parent().unwrap_or(Path::new("."));
+    let given = std::env::var_os(TUNED_VARIABLE);
+    let local = match local_tables_folder(given, root, &kernel.package) {
+        Some(folder) => TableFolder::new(folder).rows(&kernel.spec.name)?,
+        None => Vec::new(),
+    };
+    let committed = kernel.committed_rows()?;
+    let used = overlay(&local, &committed, &|row| kernel.is_fresh(row));
+    Ok(used.into_iter().map(|used| used.row.clone()).collect())
 }
 
 /// Resolves a row if a build would use it: the kernel must accept the row's evidence, and the row must not be stale.
 /// Otherwise returns `None`.
 fn resolved(kernel: &TunedKernel, row: &Row) -> Option<ResolvedRow> {
     let accepted = row.evidence == Evidence::Proven || kernel.accepts.contains(&row.evidence);
-    if !accepted || stale(kernel, row).is_some() {
+    if !accepted || !kernel.is_fresh(row) {
         return None;
     }
     row.resolve(&kernel.spec).ok()
-}
-
-/// The part that changed since a row was baked; `None` if the row is fresh.
-fn stale(kernel: &TunedKernel, row: &Row) -> Option<&'static str> {
-    let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
-    match row.freshness(&now) {
-        Freshness::Stale { which, .. } => Some(which),
-        Freshness::Fresh => None,
-    }
 }
 
 fn why(fit: &Fit, is_baseline: bool, row: &Row) -> String {

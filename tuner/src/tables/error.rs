@@ -8,34 +8,19 @@ use kiln_spec::baked::BakedError;
 use thiserror::Error;
 
 use super::images::RowError;
-use kiln_lab::atomic_file::without_path;
+use kiln_project::TableFileError;
+use kiln_project::atomic_file::without_path;
 
 /// Why a table cannot be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// A file cannot be parsed.
-    #[error("{}: {error}{}", .path.display(), help(.error))]
-    Damaged {
-        /// The path of the file.
-        path: PathBuf,
-        /// The error of the parser.
-        error: BakedError,
-    },
-    /// Rows cannot be added to a kernel's table, or the table cannot be added to the index.
-    #[error("kernel `{kernel}`: {error}")]
-    Kernel {
-        /// The name of the kernel.
-        kernel: String,
-        /// Why the rows or the table cannot be added.
-        error: BakedError,
-    },
-    /// A table cannot be added to the index.
+    /// A file of a table folder cannot be read or written.
     #[error(transparent)]
-    Name(BakedError),
+    File(TableFileError),
     /// The folder of the tables is not writable.
     #[error(
-        "cannot write tables into {}: {}\nhelp: make {} a folder that can be written; nothing was measured yet",
+        "cannot write tables into {}: {}\nhelp: make {} a writable folder; nothing was measured yet",
         .folder.display(), without_path(.error), .there.display()
     )]
     NotWritable {
@@ -68,15 +53,6 @@ pub enum TableError {
     /// A row that now refers to an image cannot replace the old row in its table.
     #[error("{0}\nhelp: run `tune bake --check`")]
     Replaced(BakedError),
-}
-
-fn help(error: &BakedError) -> &'static str {
-    match error.to_string().contains("\nhelp: ") {
-        true => "",
-        false => {
-            "\nhelp: restore the file, or delete it and run `tune bake` (with `--write` for a cpu)"
-        }
-    }
 }
 
 fn each(rows: &[RowError]) -> String {

@@ -1,10 +1,9 @@
 //! The text of `tune list`: the kernels with their declarations and their baked rows.
 
-use kiln_spec::baked::{Evidence, Freshness, Hashes, Row};
+use kiln_spec::baked::{Evidence, Row};
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::tables::bake;
 use crate::tables::check::{self, Finding};
 use kiln_project::TunedKernel;
 
@@ -46,12 +45,8 @@ pub struct Baked {
 impl Baked {
     /// Creates the description of a row, and compares the row with the current kernel.
     pub fn new(kernel: &TunedKernel, row: &Row) -> Baked {
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), row.device.backend);
         Baked {
-            stale: match row.freshness(&now) {
-                Freshness::Stale { which, .. } => Some(which),
-                Freshness::Fresh => None,
-            },
+            stale: kernel.stale_part(row),
             help: row.renewal(&kernel.spec.name),
             device: row.device.to_string(),
             problem: row.problem.clone(),
@@ -68,9 +63,12 @@ impl Baked {
             _ => ", never measured with this kernel",
         };
         let stale = self.stale.map_or_else(String::new, |which| {
-            format!("; stale, its {which} changed, and not used: {}", self.help)
+            format!(
+                "; stale because its {which} changed, and not used: {}",
+                self.help
+            )
         });
-        // A row that keeps the baseline does not prove a speed-up: no other config was right and faster.
+        // A row that keeps the baseline is proven only in the sense that no other config was right and faster.
         let evidence = if self.kept {
             "baseline kept"
         } else {
@@ -112,7 +110,8 @@ impl Listed {
                 kiln_spec::Reference::Rust(path) => path.clone(),
                 kiln_spec::Reference::Entry(entry) => format!("entry {entry}"),
             }),
-            baked: bake::committed_rows(kernel)?
+            baked: kernel
+                .committed_rows()?
                 .iter()
                 .map(|row| Baked::new(kernel, row))
                 .collect(),

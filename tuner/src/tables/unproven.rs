@@ -3,7 +3,6 @@
 use kiln::Kernel;
 use kiln_cache::Cache;
 use kiln_spec::Backend;
-use kiln_spec::baked::{Freshness, Hashes};
 
 use crate::error::Failure;
 use crate::tables::bake;
@@ -12,6 +11,8 @@ use kiln_project::Project;
 
 /// A kernel without a decision for the device.
 pub struct Unproven {
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The key of the device.
@@ -31,12 +32,14 @@ impl Unproven {
             device,
             stale,
             help,
+            ..
         } = self;
         let what = stale.as_ref().map_or_else(
             || "nothing is proven on this device".to_owned(),
             |(problem, which)| {
                 format!(
-                    "its row of `{device}` for {problem} is stale, its {which} changed, and nothing is proven since"
+                    "its row of `{device}` for {problem} is stale because its {which} changed, and nothing has been \
+                     proven since"
                 )
             },
         );
@@ -60,20 +63,15 @@ pub fn unproven(
         if !bake::rows(kernel, conditions, cache, catalogue)?.is_empty() {
             continue;
         }
-        let now = Hashes::now(&kernel.spec, kernel.source.hash(), device.backend);
-        let stale =
-            bake::rows_of(kernel, device)?
-                .into_iter()
-                .find_map(|row| match row.freshness(&now) {
-                    Freshness::Stale { which, .. } => Some((row.problem, which)),
-                    Freshness::Fresh => None,
-                });
+        let mut rows = kernel.rows_of(device)?.into_iter();
+        let stale = rows.find_map(|row| kernel.stale_part(&row).map(|part| (row.problem, part)));
         let name = &kernel.spec.name;
         let how = match device.backend {
             Backend::Cpu | Backend::Fake => " --device cpu --write",
             Backend::Cuda | Backend::Hip => "",
         };
         unproven.push(Unproven {
+            package: kernel.package.clone(),
             kernel: name.clone(),
             device: device.to_string(),
             stale,

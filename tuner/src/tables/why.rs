@@ -8,7 +8,6 @@ use kiln_spec::Problem;
 use serde::Serialize;
 
 use crate::error::Failure;
-use crate::tables::bake;
 use crate::tables::listing::Baked;
 use crate::task::{self, Conditions};
 use kiln_project::TunedKernel;
@@ -99,7 +98,8 @@ impl Why {
             trials,
             winner,
             nearest,
-            baked: bake::rows_of(kernel, &conditions.info.key)?
+            baked: kernel
+                .rows_of(&conditions.info.key)?
                 .iter()
                 .find(|row| row.problem == problem.to_string())
                 .map(|row| Baked::new(kernel, row)),
@@ -120,7 +120,7 @@ impl Why {
             (false, None) => text += "nothing is stored for this kernel\nhelp: run `tune run`\n",
             (false, Some(nearest)) => {
                 text += &format!(
-                    "nothing is stored under this key; the nearest is {}, which differs in:\n",
+                    "nothing is stored under this key; the nearest stored key is {}, which differs in:\n",
                     nearest.key
                 );
                 for difference in &nearest.differences {

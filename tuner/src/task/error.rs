@@ -28,7 +28,8 @@ pub enum TaskError {
     },
     /// No trials of the current version of the kernel are stored.
     #[error(
-        "no trials of `{kernel}` as it is now are stored{}\nhelp: `tune why {kernel}` says what is; `tune run` measures",
+        "no trials of the current version of `{kernel}` are stored{}\n\
+         help: `tune why {kernel}` says what is stored; `tune run` measures the kernel",
         selected(.problem.as_deref(), .key.as_deref(), .device.as_deref())
     )]
     NoTrials {
@@ -68,7 +69,7 @@ fn each_once(texts: &[String]) -> String {
 /// The properties that were requested of stored trials.
 fn selected(problem: Option<&str>, key: Option<&str>, device: Option<&str>) -> String {
     let problem = problem.map(|problem| format!(" for {problem}"));
-    let device = device.map(|device| format!(" of the device `{device}`"));
+    let device = device.map(|device| format!(" on the device `{device}`"));
     let key = key.map(|key| format!(" under a key that begins with `{key}`"));
     [problem, device, key].into_iter().flatten().collect()
 }

@@ -46,8 +46,8 @@ impl Task<'_> {
     }
 }
 
-/// The conditions of a measurement, on which results depend in addition to the kernel and the problem: device, compiler
-/// and regime.
+/// The conditions of a measurement: the device, the compiler and the regime. Results depend on them, and on the kernel
+/// and the problem.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions<'a> {
     /// The device.

@@ -53,6 +53,17 @@ pub enum TimingOutcome {
     },
 }
 
+impl TimingOutcome {
+    /// Whether the kernel does not work, or could not be compared with a peer.
+    pub fn has_failed(&self) -> bool {
+        match self {
+            TimingOutcome::Measured(measured) => measured.peers.iter().any(BesidePeer::has_failed),
+            TimingOutcome::NotMeasured { .. } => false,
+            TimingOutcome::Failed { .. } => true,
+        }
+    }
+}
+
 /// The times of a kernel, and the figures that are computed from them.
 #[derive(Clone, Debug, Serialize)]
 pub struct Measured {

@@ -180,14 +180,14 @@ fn saved_side_fails(outcome: &Outcome, has_reference: bool) -> Early {
         return (WatchVerdict::Broken, outcome.to_string());
     }
     let reason = format!(
-        "it computes something else than the saved kernel, and no plain-Rust reference tells which is right: saved kernel \
-         {outcome}; help: if the new results are right, save them with `tune bench --save`"
+        "its outputs differ from those of the saved kernel, and no plain-Rust reference tells which are right: saved \
+         kernel {outcome}; help: if the new outputs are right, save them with `tune bench --save`"
     );
     (WatchVerdict::Failed, reason)
 }
 
-/// The verdict if an arm fails during timing: it is about the side that failed, or inconclusive if the fault belongs to
-/// neither side.
+/// The verdict if an arm fails during timing: a verdict on the side that failed, or `inconclusive` if neither side is
+/// at fault.
 fn of_fault(fault: &Fault) -> Early {
     let verdict = match fault.arm {
         Some(NOW) => WatchVerdict::Failed,

@@ -13,7 +13,7 @@ use super::error::{EmbeddedError, WatchError};
 use super::stage::WatchSession;
 use kiln_lab::candidate::Which;
 use kiln_measure::{ArmId, Survey, drive};
-use kiln_project::TunedKernel;
+use kiln_project::{TableFolder, TunedKernel};
 
 /// Creates a kernel from the text of a declaration and of a source.
 ///
@@ -42,7 +42,7 @@ pub fn kernel(declaration: &str, source: &str) -> Result<TunedKernel, EmbeddedEr
         module: String::new(),
         in_library: false,
         package: "kiln".into(),
-        tuned: PathBuf::new(),
+        tuned: TableFolder::new(""),
         accepts: Vec::new(),
         may_be_untuned: true,
     })

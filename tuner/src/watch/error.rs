@@ -56,7 +56,7 @@ pub enum WatchError {
     #[error(transparent)]
     Worker(#[from] WorkerError),
     /// A worker sent a reply that does not belong to the request.
-    #[error("a worker answered something else than {asked}")]
+    #[error("a worker was asked for {asked}, but answered something else")]
     OutOfTurn {
         /// The requested information.
         asked: &'static str,
@@ -105,7 +105,8 @@ pub enum EmbeddedError {
 pub enum NothingWatched {
     /// The file contains none of the selected kernels and problems.
     #[error(
-        "{} has no kernel and problem of those that were chosen: nothing can be compared\nhelp: run `tune list`; save again with `tune bench --save`",
+        "{} contains none of the selected kernels and problems, so nothing can be compared\n\
+         help: run `tune list`; save again with `tune bench --save`",
         .file.display()
     )]
     Chosen {
@@ -114,7 +115,7 @@ pub enum NothingWatched {
     },
     /// No kernel works, so there is nothing to save.
     #[error(
-        "no kernel works, so that none was saved to {}\nhelp: what is wrong with each is in the table",
+        "no kernel works, so none was saved to {}\nhelp: the table shows what is wrong with each kernel",
         .file.display()
     )]
     Saved {

@@ -179,10 +179,14 @@ pub fn other_arguments(then: &KernelSpec, now: &KernelSpec) -> Option<String> {
             format!("argument `{}` is now `{}`", then.name(), now.name())
         }
         Some((then, _)) => format!(
-            "argument `{}` is of another type, length or filling",
+            "argument `{}` has another type, length or filling",
             then.name()
         ),
-        None => format!("it has {} arguments, and had {}", now.len(), then.len()),
+        None => format!(
+            "it has {} arguments, but the saved kernel has {}",
+            now.len(),
+            then.len()
+        ),
     })
 }
 

@@ -75,11 +75,17 @@ fn what_does_not_fit_together_is_refused_in_words() {
         (|_, of| of.kernels[0].config = "LEAST=1".into(), "LEAST"),
         (
             |_, of| of.kernels[0].config_hash = "1".into(),
-            "another hash",
+            "does not have the hash",
         ),
         (|_, of| of.kernels[0].symbol_hash = "x".into(), "not a hash"),
-        (|_, of| of.kernels[0].unit = "none".into(), "no text none"),
-        (|_, of| of.prelude = "none".into(), "no prelude none"),
+        (
+            |_, of| of.kernels[0].unit = "none".into(),
+            "not contain text none",
+        ),
+        (
+            |_, of| of.prelude = "none".into(),
+            "not contain prelude none",
+        ),
         (
             |_, of| of.kernels[0].spec = serde_json::json!({}),
             "another version",
@@ -101,7 +107,7 @@ fn arguments_that_cannot_be_given_the_same_data_are_named() {
     let mut fewer = spec.clone();
     fewer.args.pop();
     let said = other_arguments(&spec, &fewer).unwrap();
-    assert_eq!(said, "it has 1 arguments, and had 2");
+    assert_eq!(said, "it has 1 arguments, but the saved kernel has 2");
     let edited = |edit: &dyn Fn(&mut kiln_spec::SliceArg)| {
         let mut other = spec.clone();
         for arg in &mut other.args {
@@ -114,10 +120,7 @@ fn arguments_that_cannot_be_given_the_same_data_are_named() {
     let renamed = edited(&|slice| slice.name = "result".into());
     assert_eq!(renamed.unwrap(), "argument `out` is now `result`");
     let read = edited(&|slice| slice.access = kiln_spec::Access::In);
-    assert!(
-        read.unwrap()
-            .starts_with("argument `out` is of another type")
-    );
+    assert!(read.unwrap().starts_with("argument `out` has another type"));
     // The tolerance of an output does not affect the inputs.
     assert_eq!(
         edited(&|slice| slice.tolerance = Some(spec.tolerance)),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use kiln_lab::peer::{Given, KERNEL, PEER, PeerClock, PeerError, PeerLab, PeerProcess};
 
-use super::error::WatchError;
+use super::error::{WatchError, why};
 use super::saved::Recorded;
 use super::stage::{Scene, WatchSession};
 use kiln_lab::worker::ArmJob;
@@ -21,6 +21,13 @@ pub struct BesidePeer {
     /// The times, or why there are none.
     #[serde(flatten)]
     pub outcome: PeerOutcome,
+}
+
+impl BesidePeer {
+    /// Whether the peer or the kernel did not work.
+    pub fn has_failed(&self) -> bool {
+        matches!(self.outcome, PeerOutcome::Failed { .. })
+    }
 }
 
 /// The result of timing a kernel against a peer.
@@ -50,8 +57,13 @@ pub enum PeerOutcome {
         /// The reason that the peer reports.
         reason: String,
     },
-    /// The peer or the kernel could not be timed, for example because the peer's outputs are wrong, or because the peer
-    /// died or did not answer in time.
+    /// Both work, but no time could be determined, for example because the time budget ended first.
+    NotMeasured {
+        /// The reason, as text.
+        reason: String,
+    },
+    /// The peer or the kernel does not work, for example because the peer's outputs are wrong, or because the peer died
+    /// or did not answer in time.
     Failed {
         /// The reason, as text.
         reason: String,
@@ -157,8 +169,8 @@ impl Contest<'_> {
         let ratio = evidence.as_ref().and_then(|evidence| evidence.median_ratio);
         let times = survey.time(PEER).zip(survey.time(KERNEL));
         let (Some(ratio), Some((time, kernel_time))) = (ratio, times) else {
-            return Err(WatchError::NotMeasured {
-                doubt: survey.doubt().cloned(),
+            return Ok(PeerOutcome::NotMeasured {
+                reason: why(survey.doubt()),
             });
         };
         let interval = evidence.and_then(|evidence| evidence.interval);

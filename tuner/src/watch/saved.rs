@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use super::saved_error::{Damage, NotHeld, OtherFile, SavedError};
 use crate::error::Failure;
-use kiln_lab::atomic_file;
 use kiln_measure::Surveyed;
+use kiln_project::atomic_file;
 
 /// The version of the file format. Files with another version are rejected with an error.
 pub const VERSION: u32 = 1;

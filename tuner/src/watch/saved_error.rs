@@ -10,11 +10,12 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum SavedError {
     /// The file is of another kind.
-    #[error("no file of saved kernels: {0}\nhelp: `tune bench --save FILE` writes one")]
+    #[error("not a file of saved kernels: {0}\nhelp: `tune bench --save FILE` writes one")]
     Other(OtherFile),
     /// The file has another version.
     #[error(
-        "a file of version {version}, and this tune reads version {reads}\nhelp: use the tune that wrote it, or save again"
+        "a file of version {version}, but this `tune` reads version {reads}\n\
+         help: use the `tune` that wrote it, or save again"
     )]
     Version {
         /// The version of the file.
@@ -42,7 +43,7 @@ pub enum OtherFile {
     #[error(transparent)]
     Json(serde_json::Error),
     /// The field `format` has another value.
-    #[error("it says `{}`", .format.escape_default())]
+    #[error("its format is `{}`", .format.escape_default())]
     Format {
         /// The value of the field.
         format: String,
@@ -59,7 +60,7 @@ pub enum Damage {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     /// The checksum in the file does not match the content.
-    #[error("its checksum is {found}, and {} is written in it", .written.escape_default())]
+    #[error("its checksum is {found}, but the file says {}", .written.escape_default())]
     Checksum {
         /// The checksum of the content.
         found: String,
@@ -67,7 +68,7 @@ pub enum Damage {
         written: String,
     },
     /// A text does not have the hash under which it is stored.
-    #[error("text {hash} is another one")]
+    #[error("the text that is stored as {hash} has another hash")]
     Text {
         /// The hash under which the text is stored.
         hash: String,
@@ -78,13 +79,13 @@ pub enum Damage {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum NotHeld {
     /// A text is missing.
-    #[error("the file holds no text {hash}")]
+    #[error("the file does not contain text {hash}")]
     Text {
         /// The hash of the text.
         hash: String,
     },
     /// A prelude is missing.
-    #[error("the file holds no prelude {hash}")]
+    #[error("the file does not contain prelude {hash}")]
     Prelude {
         /// The hash of the prelude.
         hash: String,
@@ -102,7 +103,7 @@ pub enum ReviveError {
     #[error(transparent)]
     Config(#[from] TextError),
     /// The saved config does not have the saved hash.
-    #[error("its config {config} has another hash than is written")]
+    #[error("its config {config} does not have the hash that the file says")]
     ConfigHash {
         /// The config, as text.
         config: String,
@@ -123,6 +124,6 @@ pub enum ReviveError {
         name: String,
     },
     /// The saved prelude does not have the saved hash.
-    #[error("its prelude has another hash than is written")]
+    #[error("its prelude does not have the hash that the file says")]
     PreludeHash,
 }

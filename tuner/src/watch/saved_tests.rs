@@ -67,7 +67,7 @@ fn headers_come_back_with_their_texts() {
             .headers("none")
             .unwrap_err()
             .to_string()
-            .contains("no prelude")
+            .contains("not contain prelude")
     );
 }
 
@@ -119,11 +119,11 @@ fn a_newer_version_and_other_json_are_refused_by_name() {
     let error = Saved::parse(b"{\"format\": \"other\", \"version\": 1}")
         .unwrap_err()
         .to_string();
-    assert!(error.contains("it says `other`"), "{error}");
+    assert!(error.contains("its format is `other`"), "{error}");
     assert!(
         Saved::parse(b"[]")
             .unwrap_err()
             .to_string()
-            .starts_with("no file of saved kernels")
+            .starts_with("not a file of saved kernels")
     );
 }

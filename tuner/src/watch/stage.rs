@@ -274,8 +274,8 @@ impl Scene<'_> {
 }
 
 /// Whether kernels that were saved on one device may be compared on another device. The backend and the architecture
-/// must be the same. For the cpu, it is sufficient that the processors belong to the same family, because both sides
-/// are compiled for the current processor, and the instruction sets of hosted CI runners vary.
+/// must be the same. For the cpu, the same family of processors is enough, because both sides are compiled for the
+/// current processor, and because hosted CI runners differ in their instruction sets.
 pub fn is_of_kind(then: &DeviceKey, now: &DeviceKey) -> bool {
     let family = |key: &DeviceKey| match (key.backend, key.arch.split_once("-v")) {
         (Backend::Cpu, Some((family, _))) => family.to_owned(),

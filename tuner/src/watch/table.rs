@@ -11,8 +11,8 @@ use super::throughput::Throughput;
 use super::verdict::{Compared, WatchRow, WatchVerdict};
 use crate::columns::columns;
 
-/// Adds a column with the package of each line, if there are several packages. The column distinguishes kernels with
-/// the same name.
+/// If there are several packages, adds a column with the package of each line, which distinguishes kernels with the
+/// same name.
 fn name_packages<'a>(
     lines: &mut [Vec<String>],
     column: usize,
@@ -70,7 +70,8 @@ pub fn of_bench(rows: &[Benched]) -> String {
         })
     };
     if measured().any(|one| one.throughput.launch_bound) {
-        text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says little of the kernel\n";
+        text += "launch-bound: a launch that does nothing takes a quarter of the time or more; what is left says \
+                 little about the kernel\n";
     }
     text += &replayed::lines(rows.iter().filter_map(|row| match &row.outcome {
         TimingOutcome::Measured(measured) => Some((
@@ -81,8 +82,7 @@ pub fn of_bench(rows: &[Benched]) -> String {
         _ => None,
     }));
     if measured().any(|one| one.throughput.peak_is_bound && one.throughput.peak_percent.is_some()) {
-        text +=
-            "of peak on the cpu: at least so much; the peak is a bound that no processor reaches\n";
+        text += "of peak on the cpu: at least this much; the peak is a bound that no processor reaches\n";
     }
     if measured().any(|one| !one.has_reference) {
         text += "outputs of kernels marked * are compared with their baselines only: self-consistent, not verified\n";
@@ -141,6 +141,7 @@ fn peer_line(row: &Benched, beside: &BesidePeer) -> Vec<String> {
             ]);
         }
         PeerOutcome::Unsupported { reason } => line.push(format!("not compared: {reason}")),
+        PeerOutcome::NotMeasured { reason } => line.push(format!("not measured: {reason}")),
         PeerOutcome::Failed { reason } => {
             let first = reason.lines().next().unwrap_or_default();
             line.push(format!("failed: {first}"));

@@ -29,12 +29,12 @@ pub struct Throughput {
     pub gflop_per_s: Option<f64>,
     /// The share of the device's roofline, in percent; `None` if the device has no bound for the declared work.
     pub peak_percent: Option<f64>,
-    /// Whether the peak is only an upper bound that no processor reaches, in which case the true share of the peak is
-    /// larger than `peak_percent`. This holds on the cpu device, and for kernels that are limited by operations more
-    /// than by bytes.
+    /// Whether the peak is only an upper bound that no processor reaches. If so, the true share of the peak is larger
+    /// than `peak_percent`. This holds on the cpu device, and for kernels that are limited by operations more than by
+    /// bytes.
     pub peak_is_bound: bool,
-    /// The declared bytes per second as a share of the copy bandwidth, in percent. It is above 100 if caches hold the
-    /// data. `None` if either value is unknown.
+    /// The declared bytes per second as a share of the copy bandwidth, in percent. It can be above 100 if the data is
+    /// in the caches. `None` if either value is unknown.
     pub copy_percent: Option<f64>,
     /// Time of an almost empty launch, in nanoseconds; `None` if it could not be measured.
     pub launch_ns: Option<u64>,

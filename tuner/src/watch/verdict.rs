@@ -74,7 +74,7 @@ impl WatchVerdict {
         }
     }
 
-    /// Whether it is still open how the current kernel compares with the saved one.
+    /// Whether the comparison of the current kernel with the saved one has no clear result.
     pub fn is_open(self) -> bool {
         match self {
             WatchVerdict::Inconclusive
@@ -155,7 +155,7 @@ impl Gate {
             WatchVerdict::Slower => self.fail_above.is_some_and(|share| {
                 let measured = row.measured.as_ref();
                 let interval = measured.and_then(|measured| measured.interval);
-                // A proof needs at least 6 processes, which always give an interval.
+                // A proof needs at least 6 processes, and with that many there is always an interval.
                 interval.is_none_or(|interval| interval.high >= 1.0 + share)
             }),
             other => self.fail_inconclusive && other.is_open(),

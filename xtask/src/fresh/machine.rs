@@ -20,9 +20,9 @@ const CLONE: &str = "/root/kiln";
 /// The path of the host's Rust in the machine.
 const RUST: &str = "/opt/rust";
 
-/// A script that mounts the file systems that every machine has, mounts the host's Rust, and runs a command in the
-/// clone. The script runs in separate namespaces, so the mounts end when it ends. `$1` is the folder of the machine,
-/// `$2` is the folder of Rust, and the other arguments are the command.
+/// A script that mounts the file systems that every machine has, the host's Rust, and the folder in `KILN_DATA` if it
+/// is set, and then runs a command in the clone. The script runs in separate namespaces, so the mounts end when the
+/// script ends. `$1` is the folder of the machine, `$2` is the folder of Rust, and the other arguments are the command.
 const ENTER: &str = r#"
 set -eu
 root=$1 rust=$2; shift 2
@@ -102,7 +102,7 @@ impl Machine {
         command
     }
 
-    /// Copies the host's network settings and a clean clone into the machine.
+    /// Copies the host's network settings into the machine, and a clean clone of the repository.
     ///
     /// # Errors
     /// If a file cannot be copied, or if git fails.
@@ -176,7 +176,8 @@ impl Machine {
         command
     }
 
-    /// Removes the machine. Its mounts ended with its commands, so no file of the host is below the folder.
+    /// Removes the machine. The mounts below its folder have already ended together with its commands, so no file of
+    /// the host is removed.
     ///
     /// # Errors
     /// If a file cannot be removed.

@@ -107,8 +107,8 @@ impl Run {
         command.stdin(Stdio::null());
         command.stdout(to.try_clone()?).stderr(to);
         let mut child = command.spawn()?;
-        // `command` still has write ends of the pipe. While they are open, the reader would not see the end of the
-        // output.
+        // The reader reaches the end of the output only when all write ends of the pipe are closed, and `command` still
+        // has two.
         command.stdout(Stdio::null()).stderr(Stdio::null());
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -129,7 +129,7 @@ impl Run {
 
     fn say(&self, line: &str) {
         println!("{line}");
-        // If the disk is full, the commands themselves fail.
+        // An error is ignored here. If the disk is full, the commands themselves fail.
         let _ = writeln!(&self.log, "{line}");
     }
 }

@@ -58,8 +58,8 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Removes a folder that this command built. It is an error if the folder contains results, or if it is not empty and
-/// this command did not build it.
+/// Removes a folder that this command built. It is an error if the folder contains results, or if this command did not
+/// build the folder and it is not empty.
 fn clear(out: &Path) -> Result<(), String> {
     let results = out.join("results");
     if results.join(MANIFEST).exists() {

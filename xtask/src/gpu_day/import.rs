@@ -25,13 +25,14 @@ struct Import {
 /// Imports results into this repository or, with `into`, into another folder.
 ///
 /// # Errors
-/// If the results are damaged, come from another version or do not match the repository. Nothing is written then.
+/// If the results are damaged, come from another version or do not match the repository. In these cases, nothing is
+/// written.
 pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> {
     let manifest = Manifest::read(results)?;
     manifest.check_files(results)?;
     if into.is_none() && manifest.device.key.starts_with("cpu/") {
         return Err(format!(
-            "gpu-day: the results are of {}, and rows of a cpu are for its machine alone\n\
+            "gpu-day: the results are from {}, but the rows of a cpu are valid only on its own machine\n\
              help: `--into DIR` imports a rehearsal into another folder",
             manifest.device.key
         ));
@@ -96,13 +97,13 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     if kernel != Some(stem) {
         let kernel = kernel.unwrap_or("no kernel");
         return Err(format!(
-            "gpu-day: {TUNED}/{name} is of {kernel}, and should be of {stem}\n{help}"
+            "gpu-day: {TUNED}/{name} belongs to {kernel}, but should belong to {stem}\n{help}"
         ));
     }
     let source = step::root().join("kernels/src").join(stem);
     if stem.contains('/') || !source.is_dir() {
         return Err(format!(
-            "gpu-day: {TUNED}/{name} is of {stem}, which is not a kernel of the library: there is no {}\n\
+            "gpu-day: {TUNED}/{name} belongs to {stem}, which is not a kernel of the library: there is no {}\n\
              help: import results of the library's kernels only",
             source.display()
         ));
@@ -110,8 +111,8 @@ fn check_table(name: &str, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that an import loses no rows. If the table here changed after the folder was built, it may have rows that
-/// the table in the results does not have.
+/// Checks that an import loses no rows. It could lose rows if the table in this repository changed after the folder was
+/// built.
 fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> Result<(), String> {
     let (carried, here_is) = (manifest.tables.get(name), fs::read(here).ok());
     let now = here_is.as_deref().map(hash_of);
@@ -119,7 +120,7 @@ fn check_unchanged(name: &str, here: &Path, manifest: &Manifest, new: &[u8]) -> 
         return Ok(());
     }
     Err(format!(
-        "gpu-day: {} changed since the folder was built: its SHA-256 was {}, and is {}\n\
+        "gpu-day: {} changed since the folder was built: its SHA-256 was {}, but is {} now\n\
          help: put the rows of the results into it by hand (a row is a line), or import into a checkout of commit {}",
         here.display(),
         carried.map_or("none", String::as_str),
@@ -143,7 +144,7 @@ fn steps(results: &Path, manifest: &Manifest) -> Result<Vec<Value>, String> {
             format!("gpu-day: a line of {STEPS} is not JSON: {error}\nhelp: copy the results again from the machine")
         })?;
         let file = step["file"].as_str().unwrap_or_default();
-        // A file that the manifest does not name was not checked, so it is not read.
+        // A file that the manifest does not list was not checked, so it is not read.
         if manifest.files.contains_key(file) {
             step["output"] = output(&results.join(file))?;
         }
@@ -215,9 +216,9 @@ mod tests {
             (
                 "gemm.toml",
                 "kernel = \"gelu\"",
-                "is of gelu, and should be of gemm",
+                "belongs to gelu, but should belong to gemm",
             ),
-            ("gemm.toml", "format = 1", "is of no kernel"),
+            ("gemm.toml", "format = 1", "belongs to no kernel"),
             (
                 "toast.toml",
                 "kernel = \"toast\"",
@@ -259,7 +260,7 @@ mod tests {
         assert_eq!(check(&manifest), Ok(()));
         fs::write(&here, "old").expect("it should be written");
         let error = check(&manifest).unwrap_err();
-        assert!(error.contains("was none, and is "), "{error}");
+        assert!(error.contains("was none, but is "), "{error}");
         manifest.tables.insert("gemm.toml".into(), hash_of(b"old"));
         assert_eq!(check(&manifest), Ok(()));
         // The table was imported before.

@@ -70,7 +70,7 @@ impl Manifest {
         let value: Value = serde_json::from_slice(&bytes).map_err(|error| malformed(&error))?;
         let foreign = |what: &str, theirs: &str, ours: &str| {
             format!(
-                "gpu-day: the results are foreign: {what} is {theirs} there and {ours} here\n\
+                "gpu-day: the results are foreign: {what} is {theirs} there, but {ours} here\n\
                  help: import them with the Kiln that built the folder, or build the folder and measure again"
             )
         };
@@ -132,7 +132,7 @@ impl File {
     fn check(&self, results: &Path, name: &str) -> Result<(), String> {
         let damaged = |what: &str, there: &str, here: &str| {
             format!(
-                "gpu-day: {name} is damaged: its {what} is {there} in the manifest and {here} in the file\n\
+                "gpu-day: {name} is damaged: its {what} is {there} in the manifest, but {here} in the file\n\
                  help: copy the results again from the machine"
             )
         };
@@ -148,8 +148,8 @@ impl File {
         let missing =
             |error| format!("{error}\nhelp: copy the results again from the machine, all of them");
         let mut bytes = read(&results.join(name)).map_err(missing)?;
-        // A step appends its line before the manifest is written again. If the run is interrupted between the two,
-        // the file has an additional line, which is ignored.
+        // A step appends its line before the manifest is written again. If the run is interrupted in between, the file
+        // has one line more than the manifest says; this line is ignored.
         if name == STEPS && bytes.len() as u64 > self.bytes {
             bytes.truncate(usize::try_from(self.bytes).unwrap_or(usize::MAX));
         }

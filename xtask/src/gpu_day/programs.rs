@@ -24,7 +24,7 @@ const CUBLAS: &str = "kiln-cublas-peer";
 /// # Errors
 /// If a program other than the cuBLAS peer does not build or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
-    // Build for the whole workspace, as the suite does. The features are then the same, and nothing is built twice.
+    // Build for the whole workspace, as the suite does, so that the features are the same and nothing is built twice.
     let mut build = cargo(&["test", "--no-run", "--workspace"]);
     build.args(["--profile", &options.profile]);
     for test in PROGRAMS {

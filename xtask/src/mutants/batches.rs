@@ -1,9 +1,9 @@
 //! Decides which mutations (lines of the product that are broken on purpose) share a build.
 //!
 //! A test must fail because of its own mutation and not because of another one. Two mutations therefore share a build
-//! only if they are in different files, have different tests, and satisfy one of two conditions: neither is in a
-//! package from which the other one's test is built, or the list puts both into one group. `--alone` builds each
-//! mutation separately, which shows whether a group is valid.
+//! only if they are in different files, have different tests, and cannot affect each other's test. The latter is
+//! assumed if neither mutation is in a package from which the other one's test is built, or if the list puts both into
+//! one group. `--alone` builds each mutation separately, which shows whether a group is valid.
 
 use super::list::Mutation;
 use super::packages::Packages;

@@ -31,7 +31,7 @@ pub enum Built {
 }
 
 /// Builds the programs that contain these tests, and the programs that the tests run. The command is always for the
-/// whole workspace, as in the suite. If it named packages, different commands would enable different features, and each
+/// whole workspace, as in the suite, so that the features are always the same. With commands for single packages, each
 /// set of features would need another build of the library.
 ///
 /// # Errors
@@ -110,7 +110,7 @@ pub fn clean(command: &mut Command, tree: &Tree) {
             command.env_remove(&name);
         }
     }
-    // In CI a test fails if a tool is missing, which would look like a mutation that was caught.
+    // With `CI`, a test fails if a tool is missing. This would look like a mutation that the test caught.
     command.env_remove("CI").env_remove("CARGO_MANIFEST_DIR");
     command.env("CARGO_TARGET_DIR", tree.target());
     // Build incrementally, because each mutation changes only one line.

@@ -78,13 +78,16 @@ impl Mutation {
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", self.file))?;
         let times = text.matches(&self.from).count();
         if times != 1 {
-            return Err(format!("{} has the text {times} times", self.file));
+            return Err(format!(
+                "{} contains the text {times} times instead of once",
+                self.file
+            ));
         }
         let lines = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
         let (before, after) = (lines(&self.from), lines(&self.to));
         let changed = before.iter().zip(&after).filter(|(a, b)| a != b).count();
         if before.len() != after.len() || changed != 1 {
-            return Err("not one line is changed but none or more".into());
+            return Err("exactly one line must change".into());
         }
         Ok(text.replace(&self.from, &self.to))
     }

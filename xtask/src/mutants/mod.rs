@@ -2,7 +2,7 @@
 //! that the list names for it must fail.
 //!
 //! Mutations are applied in a copy of the work tree and never in the tree itself. Several mutations share a build if
-//! none can make the test of another one fail; see `batches.rs`.
+//! none of them can make the test of another mutation fail; see `batches.rs`.
 
 mod batches;
 mod build;

@@ -30,7 +30,7 @@ impl Tree {
         let lock = File::create(home.join("lock")).map_err(|error| said(&home, &error))?;
         if lock.try_lock().is_err() {
             return Err(format!(
-                "another run has {}\nhelp: wait for its end",
+                "another run uses {}\nhelp: wait until it ends",
                 home.display()
             ));
         }

@@ -25,7 +25,7 @@ pub enum Tried {
         /// How long the test ran, in seconds.
         seconds: f64,
     },
-    /// The test skipped its actual check. Contains the reason.
+    /// The test skipped what it is supposed to check. Contains the reason.
     Skipped(String),
     /// The program does not contain the test.
     NotThere,
@@ -112,8 +112,8 @@ fn file_name(name: &str, test: &Test) -> String {
     name + ".txt"
 }
 
-/// The library path for tests of macros. It contains the folder of Rust's libraries, with which these tests are
-/// linked.
+/// The library path for tests of macros, which are linked with Rust's own libraries, so it contains the folder of these
+/// libraries.
 fn libraries() -> OsString {
     let mut rustc = Command::new("rustc");
     let output = rustc.args(["--print", "target-libdir"]).output();
@@ -124,8 +124,8 @@ fn libraries() -> OsString {
     std::env::join_paths(folders).unwrap_or(earlier)
 }
 
-/// The folder of recorded tuning data; `None` if this machine has none. Tests would otherwise look for the folder next
-/// to the copy.
+/// The folder of recorded tuning data; `None` if this machine has none. Without this path, tests in the copy would look
+/// for the folder next to the copy.
 fn recorded_data() -> Option<PathBuf> {
     let beside = step::root().join("../shared/data");
     let given = std::env::var_os("KILN_DATA").map(PathBuf::from);

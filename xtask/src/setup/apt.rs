@@ -11,7 +11,7 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     if !step::there("apt-get") {
         return false;
     }
-    // apt-get fails if it already runs, so only one thread calls it at a time.
+    // Only one thread may call apt-get at a time, because apt-get fails if another instance runs.
     static ALONE: Mutex<()> = Mutex::new(());
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     eprintln!(

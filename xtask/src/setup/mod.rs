@@ -40,7 +40,7 @@ pub fn run_beside(work: impl FnOnce() -> Result<(), String>) -> Result<(), Strin
     let packages = absent.iter().flat_map(|part| part.packages());
     let packages: Vec<&str> = packages.collect();
     if !packages.is_empty() {
-        // If this fails because a package is not available, the packages are installed one by one below.
+        // If a package is not available, this fails, and the packages are installed one by one below.
         let _ = apt(&packages);
     }
     packages_of_lock_file()?;
@@ -121,8 +121,8 @@ fn missing(part: &Part, how: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Downloads every package of the lock file, because tests build crates offline, with features that the workspace does
-/// not use. If a package cannot be downloaded, this is an error in CI and a notice elsewhere.
+/// Downloads every package of the lock file, because tests build crates offline and enable features that the workspace
+/// does not use. If a package cannot be downloaded, this is an error in CI and a notice elsewhere.
 fn packages_of_lock_file() -> Result<(), String> {
     let fetched = step::cargo(&["fetch", "--locked", "--quiet"]).status();
     if fetched.is_ok_and(|status| status.success()) {

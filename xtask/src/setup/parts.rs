@@ -89,7 +89,8 @@ impl Part {
         }
     }
 
-    /// A tool that is a file from Debian packages. Without it, the tests that need it are skipped, even in CI.
+    /// A tool that is a file from Debian packages and that is optional: without it, the tests that need it are skipped,
+    /// even in CI.
     fn optional(file: &'static str, packages: &[&str]) -> Part {
         let packages = packages.iter().map(|&package| package.to_owned());
         Part {
@@ -187,8 +188,8 @@ fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
     ]
 }
 
-/// All tools that tests need. They include one version of clang: the newest version that is installed or, if none is
-/// installed, the oldest version, because Debian has it.
+/// All tools that tests need. They include one version of clang: the newest version in [`CLANG`] that is installed. If
+/// none is installed, it is the oldest version in the list, because Debian has a package of it.
 pub(super) fn parts() -> Vec<Part> {
     let here = CLANG
         .iter()

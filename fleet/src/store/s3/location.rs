@@ -19,14 +19,16 @@ impl Location {
         let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
         let of_bucket = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-.".contains(&b);
         if !(3..=63).contains(&bucket.len()) || !bucket.bytes().all(of_bucket) {
-            return Err("the name of a bucket has 3 to 63 of a-z, 0-9, `.` and `-`");
+            return Err("the name of a bucket has 3 to 63 characters from a-z, 0-9, `.` and `-`");
         }
         let prefix = prefix.strip_suffix('/').unwrap_or(prefix);
         let of_word = |b: u8| b.is_ascii_alphanumeric() || b"._-".contains(&b);
         let is_word =
             |word: &str| !word.is_empty() && !word.starts_with('.') && word.bytes().all(of_word);
         if !prefix.is_empty() && !prefix.split('/').all(is_word) {
-            return Err("a prefix has words of a-z, A-Z, 0-9, `.`, `_` and `-` between slashes");
+            return Err(
+                "a prefix consists of words of a-z, A-Z, 0-9, `.`, `_` and `-`, separated by slashes",
+            );
         }
         Ok(Location {
             bucket: bucket.into(),

@@ -79,7 +79,7 @@ impl S3 {
             let key: AmazonS3ConfigKey = variable
                 .to_ascii_lowercase()
                 .parse()
-                .map_err(|_| unusable(format!("{variable} is not one of its settings")))?;
+                .map_err(|_| unusable(format!("{variable} is not a setting of S3 stores")))?;
             builder = builder.with_config(key, *value);
         }
         // An error means that the program has already installed a cryptography provider for TLS, which is used instead.
@@ -159,7 +159,7 @@ impl S3 {
                 Ok(part) => bytes.extend_from_slice(&part),
                 Err(error) => return Ok(Read::Cut(failed("read", name, &error))),
             }
-            // The length that the server reported may be wrong.
+            // The size that the server reported in advance may be wrong, so the received bytes are counted too.
             if bytes.len() > max_bytes {
                 return Err(too_large(bytes.len() as u64));
             }

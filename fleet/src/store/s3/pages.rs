@@ -29,8 +29,8 @@ enum From {
 
 /// Lists all keys that begin with `prefix`.
 ///
-/// The library fails on a page with a key that it cannot represent. Anybody who can write to the store can create such
-/// a key. The listing halves such a page until it consists of that key alone, and then skips the key.
+/// The library fails on a page that contains a key that it cannot represent, and anybody who can write to the store can
+/// create such a key. This function halves the page until it consists of that key alone, and then skips the key.
 pub(super) async fn all<S: PaginatedListStore>(store: &S, prefix: &str) -> Result<Found, Error> {
     let mut found = Found::default();
     let (mut from, mut keys) = (From::Start, PAGE);

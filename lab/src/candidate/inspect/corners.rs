@@ -3,10 +3,9 @@
 use kiln_spec::Config;
 use kiln_spec::space::SearchSpace;
 
-/// The valid configs nearest to four corners of the space. The four corners are the combinations of two choices: all
-/// parameters with an even index have their first value or their last value, and all parameters with an odd index have
-/// their first value or their last value. Returns fewer than four configs if some of them coincide. If the space has
-/// more than 100,000 configs, only every n-th config is considered.
+/// Returns the valid configs nearest to four corners of the space, without duplicates. In a corner, all parameters with
+/// an even index have their first value, or all have their last value; the same choice is made separately for the
+/// parameters with an odd index. If the space has more than 100,000 configs, only every n-th config is considered.
 pub fn corners(space: &SearchSpace) -> Vec<Config> {
     const MAX_CONFIGS: usize = 100_000;
     let last: Vec<usize> = space

@@ -89,8 +89,8 @@ fn shared_bytes(
     Ok(bytes.saturating_sub(reserved))
 }
 
-/// The number of bytes of a shared section that the driver reserves: 0 before Hopper. Images of newer toolkits have a
-/// section for these bytes (`.nv.shared.reserved.0`); images of CUDA 12.1 do not.
+/// The number of bytes of a shared section that the driver reserves: 0 before Hopper. The architecture decides, because
+/// only images of newer toolkits have a section for these bytes (`.nv.shared.reserved.0`); images of CUDA 12.1 do not.
 fn reserved_bytes(image: &[u8]) -> Result<u32, InspectError> {
     let architecture = kiln::image::cuda_architecture(image).map_err(InspectError::image)?;
     Ok(if architecture >= HOPPER {

@@ -26,13 +26,13 @@ pub enum InspectError {
         found: String,
     },
     /// The compiler's log does not mention the entry.
-    #[error("the compiler's log says nothing of `{symbol}`")]
+    #[error("the compiler's log says nothing about `{symbol}`")]
     NotInLog {
         /// The entry that was looked up.
         symbol: String,
     },
     /// A line of the log does not have the expected form.
-    #[error("the compiler's log has `{line}`, where {expected} should stand")]
+    #[error("the compiler's log has `{line}`, but {expected} is expected there")]
     Log {
         /// The text of the line.
         line: String,
@@ -41,7 +41,9 @@ pub enum InspectError {
     },
     /// The log and the image report different values.
     #[error(
-        "`{symbol}`: the image says {} {}, the compiler's log says {}\nhelp: log and image are of different builds, or this compiler is newer than Kiln knows; please report it",
+        "`{symbol}`: the image says {} {}, but the compiler's log says {}\n\
+         help: the log and the image belong to different builds, or Kiln does not know this new compiler; please \
+         report it",
         .differs.image, .differs.what, .differs.log
     )]
     Disagree {
@@ -52,7 +54,8 @@ pub enum InspectError {
     },
     /// Programs of this backend are not GPU images, so they have no such resources.
     #[error(
-        "{backend} programs have no registers or shared memory to tell of\nhelp: name a GPU target, such as `--target sm_89`"
+        "{backend} programs have no registers or shared memory to report\n\
+         help: name a GPU target, such as `--target sm_89`"
     )]
     Backend {
         /// The backend.

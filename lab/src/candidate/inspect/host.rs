@@ -8,6 +8,8 @@ use serde::Serialize;
 pub struct HostRow {
     /// Always `cpu`.
     pub target: &'static str,
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The problem, as text.
@@ -86,6 +88,7 @@ mod tests {
     fn row(barriers: &[&str], threads: u64) -> HostRow {
         HostRow {
             target: "cpu",
+            package: "p".into(),
             kernel: "k".into(),
             problem: "n=1".into(),
             what: "baseline".into(),

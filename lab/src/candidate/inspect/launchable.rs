@@ -1,5 +1,5 @@
-//! Decides whether a compiled config can be launched. The search skips configs that cannot. Spills do not exclude a
-//! config, because a config that spills is sometimes the fastest.
+//! Decides whether a compiled config can be launched. The search skips configs that cannot be launched. It does not
+//! skip configs that spill, because such a config is sometimes the fastest.
 
 use kiln::device::DeviceInfo;
 use kiln_spec::occupancy::BlockNeeds;
@@ -23,7 +23,7 @@ pub struct LaunchRules<'a> {
 #[non_exhaustive]
 pub enum CannotLaunch {
     /// The plan has more threads per block than the launch bounds allow.
-    #[error("{}: {threads} threads a block, the bounds allow {most}", self.name())]
+    #[error("{}: {threads} threads per block, but the bounds allow {most}", self.name())]
     Threads {
         /// Threads per block.
         threads: u64,
@@ -39,7 +39,7 @@ pub enum CannotLaunch {
         threads: u32,
     },
     /// The block needs more shared memory than a block can have.
-    #[error("{}: {static_bytes} static and {dynamic_bytes} dynamic bytes, a block has {most}", self.name())]
+    #[error("{}: {static_bytes} static and {dynamic_bytes} dynamic bytes, but a block has {most}", self.name())]
     Shared {
         /// Static shared memory, in bytes.
         static_bytes: u32,

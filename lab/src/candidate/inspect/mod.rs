@@ -52,8 +52,8 @@ pub fn from_log(backend: Backend, log: &str, symbol: &str) -> Result<Resources, 
     }
 }
 
-/// Reads the resources of an entry from both sources. If there is no log, because the image was built elsewhere, the
-/// figures that only a log contains are `None`.
+/// Reads the resources of an entry from both sources. An image that was built elsewhere has no log; figures that only a
+/// log contains are then `None`.
 ///
 /// # Errors
 /// If the image cannot be read, or the two sources disagree.

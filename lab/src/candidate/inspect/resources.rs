@@ -97,7 +97,8 @@ impl Resources {
             })
     }
 
-    /// The image's figures, completed by the figures that only the log contains. It is an error if the two disagree.
+    /// Adds the figures that only the log contains to the image's figures. It is an error if the log and the image
+    /// disagree.
     pub(super) fn joined_with(
         self,
         log: &Resources,

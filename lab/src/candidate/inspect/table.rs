@@ -12,6 +12,8 @@ use super::resources::{Resources, Spills};
 pub struct InspectRow {
     /// The architecture of the target.
     pub target: &'static str,
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The problem, as text.

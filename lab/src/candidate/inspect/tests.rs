@@ -121,7 +121,7 @@ fn sources_that_disagree_are_an_error_that_names_both() {
     let error = image.joined_with(&log, "gemm").unwrap_err();
     let text = error.to_string();
     assert!(
-        text.starts_with("`gemm`: the image says 40 registers, the compiler's log says 41"),
+        text.starts_with("`gemm`: the image says 40 registers, but the compiler's log says 41"),
         "{text}"
     );
 }
@@ -156,7 +156,7 @@ fn what_cannot_launch_is_told_with_its_reason() {
     let shared = check("sm_89", &fits, &plan(32, 100_353)).unwrap_err();
     assert_eq!(
         shared.to_string(),
-        "shared memory over a block's: 1024 static and 100353 dynamic bytes, a block has 101376"
+        "shared memory over a block's: 1024 static and 100353 dynamic bytes, but a block has 101376"
     );
     let many = Resources {
         registers: 65,
@@ -173,7 +173,7 @@ fn what_cannot_launch_is_told_with_its_reason() {
     let threads = check("sm_89", &bounded, &plan(256, 0)).unwrap_err();
     assert_eq!(
         threads.to_string(),
-        "threads over launch bounds: 256 threads a block, the bounds allow 128"
+        "threads over launch bounds: 256 threads per block, but the bounds allow 128"
     );
 }
 

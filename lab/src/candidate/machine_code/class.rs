@@ -24,7 +24,7 @@ pub(super) fn of_sass(opcode: &str) -> Class {
             Class::Flow
         }
         "R2UR" | "S2UR" => Class::Scalar,
-        // Instructions of the uniform datapath, which computes once per warp.
+        // Instructions of the uniform datapath are executed once per warp.
         _ if name.starts_with('U') => Class::Scalar,
         _ => Class::Vector,
     }

@@ -35,7 +35,7 @@ pub(super) fn entry(listing: &str, name: &str) -> Option<Vec<Instruction>> {
     Some(code.collect())
 }
 
-/// Whether a section begins here. `.sectioninfo` does not begin one; it describes the current section.
+/// Whether a section begins here. A `.sectioninfo` line does not begin a section; it describes the current one.
 fn is_section(line: &str) -> bool {
     section_of(line).is_some()
 }
@@ -54,7 +54,7 @@ fn section_of(line: &str) -> Option<&str> {
 /// The opcode and the operands of a line of code.
 fn instruction(line: &str) -> Option<(&str, &str)> {
     let (_offset, rest) = line.strip_prefix("/*")?.split_once("*/")?;
-    // Pairs of instructions that are issued together are in braces.
+    // Braces enclose pairs of instructions that are issued together.
     let rest = rest.trim_start().trim_start_matches(['{', ' ']);
     let rest = match rest.strip_prefix('@') {
         Some(predicated) => predicated.split_once(char::is_whitespace)?.1.trim_start(),
@@ -65,7 +65,8 @@ fn instruction(line: &str) -> Option<(&str, &str)> {
     (!opcode.is_empty()).then_some((opcode, operands))
 }
 
-/// Whether an instruction jumps to its operand. Others, such as `BSSY`, only store the address.
+/// Whether an instruction jumps to its operand. Other instructions with a label as operand, such as `BSSY`, only store
+/// the address.
 fn jumps(opcode: &str) -> bool {
     matches!(opcode.split('.').next(), Some("BRA" | "BRX" | "JMP"))
 }

@@ -19,8 +19,8 @@ pub use disassembler::{Disassembler, DisassemblyError, NoDisassembler};
 use super::loops::{self, Loop};
 use super::profile::class_name;
 
-/// Groups of instruction classes that can do a kernel's main work, in order of preference. The first group that occurs
-/// in any loop decides which loop is the main loop.
+/// Groups of instruction classes that can do a kernel's main work, in order of preference. The main loop is chosen by
+/// the first group that has an instruction in any loop.
 const PURPOSES: [&[Class]; 3] = [
     &[Class::Matrix],
     &[Class::MultiplyAdd],
@@ -81,7 +81,7 @@ fn count(instructions: &[Instruction], read_by: String) -> MachineCode {
     }
 }
 
-/// The loop that does the kernel's main work. It is guessed from instruction classes, because the code was not
+/// Returns the loop that does the kernel's main work. It is a guess from instruction classes, because the code was not
 /// executed.
 fn main_loop<'l>(instructions: &[Instruction], loops: &'l [Loop]) -> Option<&'l Loop> {
     let count = |range: &Loop, classes: &[Class]| {

@@ -1,7 +1,7 @@
 use super::*;
 
-/// A main loop with two matrix instructions is inside a loop over tiles. A longer loop next to it only copies, and
-/// another entry follows.
+/// The listing of an entry whose main loop, with two matrix instructions, is inside a loop over tiles. Another, longer
+/// loop only copies. A second entry follows.
 const LISTING: &str = "
 	.target	sm_86
 //--------------------- .text.k_receipt --------------------------

@@ -36,7 +36,7 @@ pub(super) fn load(stream: &Stream, job: &ArmJob) -> Result<LoadedArm, Outcome> 
     );
     if artifact.hash != job.artifact_hash {
         let text = format!(
-            "artifact is {}, {} was meant",
+            "the artifact is {}, but {} was expected",
             artifact.hash, job.artifact_hash
         );
         return Err(Outcome::WrongLaunch {

@@ -7,8 +7,8 @@ use kiln::rig::Expected;
 use kiln_cache::Outcome;
 
 use super::failure::of_file;
-use crate::atomic_file;
 use crate::candidate::outcome::internal;
+use kiln_project::atomic_file;
 
 /// Reads a file of expected outputs.
 pub(super) fn read_expected(path: &Path) -> Result<Expected, Outcome> {

@@ -1,5 +1,5 @@
-//! Converts the errors of a bench to the outcome of the candidate. The worker decides the outcome once. All code after
-//! that passes the [`Outcome`] on unchanged, up to the journal.
+//! Converts the errors of a bench to the outcome of the candidate. Only the worker decides the outcome. All later code,
+//! up to the journal, passes the [`Outcome`] on unchanged.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use kiln_cache::record::{Against, MaxError, Real, all_lines};
 
 use crate::candidate::outcome::{internal, of_io_error};
 
-/// The outcome of a candidate, and the index of its arm if the failure belongs to one arm.
+/// The outcome of a failed candidate, and the index of its arm if the failure can be attributed to one arm.
 pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
 
 /// The outcome of a candidate whose rig failed with this error.
@@ -42,6 +42,7 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
             count,
             len,
         },
+        RigError::ReadsOutput { output, index } => Outcome::ReadsOutput { output, index },
         RigError::GuardHit { argument } => Outcome::GuardHit { output: argument },
         RigError::InputChanged { argument } => Outcome::InputChanged { arg: argument },
         RigError::Device(error) => of_device_error(error),

@@ -21,14 +21,15 @@ type Case = (Problem, u64, bool);
 /// The kept rigs (the buffers of a launch), by case, and the kept expected outputs, by file.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Whether this worker verifies several candidates one after another. Only then are expected outputs kept.
+    /// Whether this worker verifies several candidates one after another. Otherwise expected outputs are not kept.
     pub(super) is_used: bool,
     rigs: BTreeMap<Case, Rc<Rig>>,
     expected: BTreeMap<PathBuf, Rc<Expected>>,
 }
 
 impl Kept {
-    /// The rig of a case, with poisoned outputs and newly written inputs.
+    /// Returns the rig of a case, with freshly written inputs, and with outputs that are filled with the poison
+    /// pattern.
     pub(super) fn rig(
         &mut self,
         stream: &Stream,

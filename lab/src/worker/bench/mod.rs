@@ -14,7 +14,7 @@ mod verification;
 use std::io::Write;
 
 pub(super) use opened::Opened;
-pub use reference::{linked_in, reference_of};
+pub use reference::{check_inputs, reference_of};
 
 use self::expected::write_expected;
 use self::failure::ArmFailure;

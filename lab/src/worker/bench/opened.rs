@@ -42,8 +42,8 @@ impl Opened {
         }
         #[cfg(feature = "testing")]
         provide_to_fake(job, &spec, catalogue);
-        // Launches that are meant for a GPU can exceed the limits of the cpu device, so `kiln::smoke::open` raises
-        // these limits. This does not change what a check build finds.
+        // The launches of a check build may be meant for a GPU and may exceed the limits of the cpu device, so
+        // `kiln::smoke::open` raises these limits. This does not change what a check build finds.
         let checks = !job.arms.is_empty() && job.arms.iter().all(|arm| arm.check);
         let opened = if checks {
             kiln::smoke::open(&job.device)

@@ -1,5 +1,6 @@
 //! Looks up the plain-Rust references that are linked into this program.
 
+use kiln::reference::DataError;
 use kiln::{Kernel, ReferenceFn};
 use kiln_spec::KernelSpec;
 
@@ -25,6 +26,28 @@ pub fn linked_in(
         kernel.package() == package && kernel.name() == spec.name && kernel.spec().args == spec.args
     };
     catalogue.iter().find(same).copied()
+}
+
+/// Checks that the function that generates the kernel's inputs is linked in, if the spec specifies one. Such a function
+/// is code of the kernel's crate.
+///
+/// # Errors
+/// [`DataError::NoInputs`] if the function is not linked into this program.
+pub fn check_inputs(
+    catalogue: &[&'static Kernel],
+    package: &str,
+    spec: &KernelSpec,
+) -> Result<(), DataError> {
+    let Some(function) = &spec.inputs else {
+        return Ok(());
+    };
+    match linked_in(catalogue, package, spec).and_then(Kernel::inputs) {
+        Some(_) => Ok(()),
+        None => Err(DataError::NoInputs {
+            kernel: spec.name.clone(),
+            function: function.clone(),
+        }),
+    }
 }
 
 #[cfg(test)]

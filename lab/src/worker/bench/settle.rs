@@ -31,7 +31,8 @@ pub(super) fn settle(mut time: impl FnMut(u32) -> Result<Sample, Outcome>) -> Re
         if probe.span_ns >= PROBE_NS / 2 {
             probes.push(probe.log_ns().exp());
         } else if launches == MAX_LAUNCHES {
-            // The launch is too short for any sample. The function that paces the arm reports this later.
+            // The launch is too short for a sample of any length. The code that determines the launches per sample
+            // reports this later.
             break;
         } else {
             launches = more(&probe);

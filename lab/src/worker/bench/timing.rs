@@ -15,8 +15,8 @@ use super::settle::settle;
 use kiln_measure::Sample;
 use kiln_measure::span::{Resolution, launches_beside, launches_per_sample};
 
-/// Number of launches that warm an arm up, after which module loading, page faults and cold caches no longer affect its
-/// time.
+/// Number of launches that warm an arm up. After that many, module loading, page faults and cold caches no longer
+/// affect its time.
 const WARM_LAUNCHES: u32 = 3;
 
 /// Number of probes from which the number of launches per sample is derived.
@@ -29,8 +29,8 @@ const AMPLE: u64 = 10;
 /// After this time, an arm is warm even if it had fewer launches.
 const WARM_TIME: Duration = Duration::from_millis(50);
 
-/// An arm whose launches last at least this long is not warmed up again, because page faults take only milliseconds,
-/// which are less than half a percent of such a launch.
+/// An arm whose launches last at least this long in an earlier process is not warmed up again: page faults take only
+/// milliseconds, which is less than half a percent of such a launch.
 const COLD_ENOUGH_NS: u64 = 500_000_000;
 
 impl Opened {
@@ -97,7 +97,7 @@ impl Opened {
             probe = self.time(arm, 1)?;
         }
         if arm.job.launches > 0 {
-            // An earlier process determined the number, and samples have the same number of launches in all processes.
+            // An earlier process determined the number of launches per sample, and all processes use the same number.
             return Ok((arm.job.launches, probe.launch_ns()));
         }
         self.pace(arm, probe, resolution)
@@ -119,8 +119,8 @@ impl Opened {
             if probe.span_ns >= AMPLE * resolution.least_ns() {
                 return Ok((probe.launches, probe.launch_ns()));
             }
-            // If another process slowed the probe down, it shows too few launches, and every undisturbed sample would
-            // be too short.
+            // The probe may have been slowed down by another process. The number of launches that follows from it would
+            // then be too small, so every undisturbed sample would be too short.
             let fastest = self.fastest(arm, probe)?;
             let launches = launches_per_sample(&fastest, resolution).ok_or_else(too_short)?;
             if launches <= fastest.launches {
@@ -152,7 +152,7 @@ impl Opened {
         Ok(Sample::new(span_ns, launches))
     }
 
-    /// Takes one sample for each arm of a schedule.
+    /// Takes one sample for each entry of a schedule.
     pub(super) fn sample(
         &mut self,
         schedule: &[usize],
@@ -208,9 +208,9 @@ impl Opened {
     }
 }
 
-/// Sets the clock and the throttling flag of some samples from the readings before and after them. The host reads the
-/// clock only before and after all samples, so they all get the same clock: the second reading, which is taken when the
-/// device has just been busy.
+/// Sets the clock and the throttling flag of some samples from the readings before and after them. All samples get the
+/// same clock, because the host reads the clock only before the first and after the last sample. The second reading is
+/// used, because the device has just been busy then.
 fn note_clocks(samples: &mut [Sample], readings: [Option<ClockReading>; 2]) {
     let is_braked = readings.iter().flatten().any(|reading| reading.is_braked);
     let clock_khz = readings[1].and_then(|reading| reading.khz);

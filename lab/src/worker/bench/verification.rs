@@ -63,7 +63,7 @@ impl Opened {
             })
         };
         verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
-        // If the expected value is NaN, an element that is never written would compare as right.
+        // Without this check, an element that is never written would compare as right if the expected value is NaN.
         rig.check_written(&arm.release, &job.plan)
             .map_err(outcome_of)?;
         Ok(verified)
@@ -84,7 +84,10 @@ impl Opened {
         rig.launch(&arm.release, plan).map_err(outcome_of)?;
         // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
-        rig.outputs().map_err(outcome_of)
+        let outputs = rig.outputs().map_err(outcome_of)?;
+        rig.check_independent(&arm.release, plan, &outputs)
+            .map_err(outcome_of)?;
+        Ok(outputs)
     }
 
     /// The outputs of the plain-Rust reference that is linked into this program.

@@ -49,8 +49,8 @@ impl ProcessCompiler {
         })
     }
 
-    /// The number of idle servers. While nothing is compiled, this is the maximum number of compiles that ran at the
-    /// same time so far, minus the number of servers that were lost.
+    /// The number of idle servers. While nothing is being compiled, this is the largest number of compiles that have
+    /// run at the same time, minus the number of servers that were lost.
     pub fn idle_servers(&self) -> usize {
         self.idle().len()
     }

@@ -24,7 +24,7 @@ impl CompileServer {
         if job.protocol != PROTOCOL {
             let asked = job.protocol;
             return Err(differs(format!(
-                "protocol {asked} was asked for, this worker speaks {PROTOCOL}"
+                "protocol {asked} was requested, but this worker speaks protocol {PROTOCOL}"
             )));
         }
         let compiler = library_compiler(&job.library, &job.arch)?;
@@ -32,7 +32,7 @@ impl CompileServer {
         if identity != job.identity {
             let library = job.library.display();
             return Err(differs(format!(
-                "{library} is {identity}, {} was meant",
+                "{library} is {identity}, but {} was expected",
                 job.identity
             )));
         }
@@ -45,7 +45,7 @@ impl CompileServer {
         let mut request = CompileRequest::new(&job.name, job.source);
         request.options = job.options;
         request.limits = CompileLimits {
-            // The parent enforces the time limit.
+            // The parent enforces the time limit, so the server has none.
             deadline: Duration::MAX,
             memory_bytes: job.memory_bytes,
         };

@@ -74,6 +74,10 @@ impl CommonParts {
         let state = locked(&self.0).entry(name).or_default().clone();
         // Only this part's lock is held while the part is compiled, so other threads can use other parts.
         let mut state = locked(&state);
+        // The cache can be deleted while a program runs.
+        if matches!(&*state, PartState::Made(object) if !object.exists()) {
+            *state = PartState::Unknown;
+        }
         if matches!(*state, PartState::Unknown) {
             *state = part.make(mode, name)?;
         }

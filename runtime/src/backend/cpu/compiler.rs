@@ -26,7 +26,6 @@ pub struct CpuCompiler {
     target: CpuTarget,
     target_name: String,
     stack_bytes: usize,
-    include: IncludeFolder,
     common: CommonParts,
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
 }
@@ -69,7 +68,6 @@ impl CpuCompiler {
             target: options.target.clone(),
             target_name: options.target.name(),
             stack_bytes: options.usable_stack_bytes(),
-            include: IncludeFolder::open(CPU_PRELUDE)?,
             common: CommonParts::default(),
             sanitizing: OnceLock::new(),
         })
@@ -199,8 +197,9 @@ const COMMON: &[&str] = &[
     "-Wl,--build-id=none",
     "-Wno-unknown-pragmas",
 ];
-/// Turns off warnings that a user cannot act on. Not every loop over threads can be vectorised. On some virtual
-/// machines, `-march=native` selects features that clang 19 reports as an invalid combination.
+/// Flags for clang++ only. Two of them turn off warnings that a user cannot act on: that a loop over threads was not
+/// vectorised, and that `-march=native` selects an invalid combination of features, which clang 19 reports on some
+/// virtual machines.
 const CLANG: &[&str] = &[
     // With this option, the prelude's functions whose names state a rounding mode can turn contraction off with a
     // pragma.
@@ -238,6 +237,8 @@ const CHECK_GCC: &[&str] = &[
     "--param=tsan-distinguish-volatile=1",
     "--param=tsan-instrument-func-entry-exit=0",
 ];
+/// Flags of check builds with clang. From version 22, clang merges equal calls at the ends of branches. A merged access
+/// would have no line of its own, so this optimisation is off.
 const CHECK_CLANG: &[&str] = &[
     "-O2",
     "-g1",
@@ -251,6 +252,8 @@ const CHECK_CLANG: &[&str] = &[
     "-tsan-distinguish-volatile=1",
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
+    "-mllvm",
+    "-simplifycfg-sink-common=false",
 ];
 /// Flags of sanitized builds with g++. The check `vptr` is off because it needs run-time type information, which is
 /// also off.
@@ -322,9 +325,8 @@ impl Compiler for CpuCompiler {
             _ => &self.toolchain,
         };
         let folder = process::folder(request)?;
-        let kept = request.include_folder()?;
-        let include = kept.as_ref().unwrap_or(&self.include);
-        let mut command = self.command(toolchain, request, folder.path(), include)?;
+        let include = request.include_folder(CPU_PRELUDE)?;
+        let mut command = self.command(toolchain, request, folder.path(), &include)?;
         let built = Built {
             source: "kernel.cpp",
             image: "kernel.so",

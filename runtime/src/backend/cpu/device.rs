@@ -84,7 +84,7 @@ impl CpuDevice {
         Ok(device)
     }
 
-    /// The entry of a function, after checking that the plan is within all limits.
+    /// Checks that the plan is within all limits, and returns the entry of the function.
     fn checked<'a>(
         &self,
         function: &'a Function,

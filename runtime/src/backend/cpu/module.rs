@@ -58,7 +58,7 @@ impl CpuModule {
         let constant = |name: &str| first.constant(name);
         let (abi, fibers) = (constant("kiln_cpu_abi"), constant("kiln_cpu_fibers"));
         if abi != Some(ABI) {
-            let text = format!("its interface is {abi:?}, but this is {ABI}");
+            let text = format!("its interface is {abi:?}, but this version needs interface {ABI}");
             return Err(DeviceError::Load { text });
         }
         module.fibers = fibers == Some(1);

@@ -1,5 +1,6 @@
 //! Finds the host's C++ compilers and selects one.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::compiler::child::output_of;
@@ -12,6 +13,30 @@ const OLDEST_CLANG_THAT_WORKS: u32 = 18;
 /// The oldest versions with which the prelude is tested.
 const OLDEST_CLANG: u32 = 19;
 const OLDEST_GCC: u32 = 12;
+
+/// Programs that users put before a compiler (`ccache g++`), so that its results are cached or distributed. Kiln runs
+/// the compiler without them, because it has its own cache.
+const WRAPPERS: &[&str] = &[
+    "ccache",
+    "sccache",
+    "cachepot",
+    "buildcache",
+    "distcc",
+    "icecc",
+];
+
+/// The compiler in a value of `KILN_CXX`, without a wrapper.
+fn without_wrapper(value: &OsStr) -> PathBuf {
+    let text = value.to_string_lossy();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if let [wrapper, compiler] = words[..] {
+        let name = Path::new(wrapper).file_name();
+        if name.is_some_and(|name| WRAPPERS.iter().any(|known| name == *known)) {
+            return compiler.into();
+        }
+    }
+    value.into()
+}
 
 /// An installed C++ compiler.
 #[derive(Clone, Debug)]
@@ -28,8 +53,7 @@ impl Toolchain {
     /// The compiler to use: the one that `$KILN_CXX` specifies, else the newest clang++, else the newest g++.
     pub fn find() -> Result<Toolchain, CompileError> {
         if let Some(wanted) = std::env::var_os("KILN_CXX").filter(|value| !value.is_empty()) {
-            let toolchain = Toolchain::at(Path::new(&wanted))?;
-            return toolchain.checked();
+            return Toolchain::at(&without_wrapper(&wanted))?.checked();
         }
         Toolchain::installed()
             .into_iter()
@@ -124,5 +148,24 @@ impl Toolchain {
                 .then(|| path.canonicalize().ok())
                 .flatten()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrapper_before_the_compiler_is_left_out() {
+        let found = |value: &str| without_wrapper(OsStr::new(value));
+        assert_eq!(found("ccache g++-14"), Path::new("g++-14"));
+        assert_eq!(
+            found("/usr/bin/sccache /opt/clang++"),
+            Path::new("/opt/clang++")
+        );
+        // Arguments would change the results, so they are not accepted; a path may contain spaces.
+        assert_eq!(found("g++ -m32"), Path::new("g++ -m32"));
+        assert_eq!(found("ccache g++ -m32"), Path::new("ccache g++ -m32"));
+        assert_eq!(found("/my tools/g++"), Path::new("/my tools/g++"));
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum MemoryKind {
 }
 
 /// Maximum size of the history in bytes. It suffices for 256 MiB of memory that kernels write in elements of 4 bytes.
-/// For a launch that uses more memory, only bounds are checked.
+/// If a launch uses more memory, only bounds are checked in the ranges for which there is no room.
 const MAX_BYTES: u64 = 16 << 30;
 /// Maximum size of a history that is kept from one launch to the next, in bytes.
 const KEPT_BYTES: usize = 1 << 30;

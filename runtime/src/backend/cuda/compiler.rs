@@ -4,7 +4,7 @@ use std::ffi::CString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use kiln_spec::Backend;
@@ -44,9 +44,6 @@ pub struct NvrtcCompiler {
     arch: String,
     kind: ImageKind,
     identity: CompilerIdentity,
-    include: IncludeFolder,
-    /// Where the CUDA headers are. The first compile determines it.
-    headers: OnceLock<Result<CudaHeaders, CompileError>>,
 }
 
 /// Where `cuda_fp16.h`, `mma.h` and similar headers come from.
@@ -122,33 +119,26 @@ impl NvrtcCompiler {
                 version: format!("{major}.{minor}"),
                 build: library.build.clone(),
             },
-            include: IncludeFolder::open(Target::Cuda.prelude())?,
             library,
             arch: arch.into(),
             kind,
-            headers: OnceLock::new(),
         })
     }
 
-    /// Where the CUDA headers are. If NVRTC contains them, the first call unpacks them.
-    fn headers(&self) -> Result<&CudaHeaders, CompileError> {
-        let find = || {
-            if !self.library.nvrtc.bundles_headers {
-                return Ok(CudaHeaders::Folders(self.library.header_folders()));
-            }
-            let name = format!("nvrtc-{}", self.library.build);
-            let unpack = |folder: &Path| {
-                self.unpack(folder).map_err(io::Error::other)?;
-                manifest::write(folder)
-            };
-            IncludeFolder::filled(&name, manifest::holds, unpack)
-                .map(CudaHeaders::Bundled)
-                .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))
+    /// Where the CUDA headers are. If NVRTC contains them, the first call unpacks them. So does a call after they were
+    /// deleted.
+    fn headers(&self) -> Result<CudaHeaders, CompileError> {
+        if !self.library.nvrtc.bundles_headers {
+            return Ok(CudaHeaders::Folders(self.library.header_folders()));
+        }
+        let name = format!("nvrtc-{}", self.library.build);
+        let unpack = |folder: &Path| {
+            self.unpack(folder).map_err(io::Error::other)?;
+            manifest::write(folder)
         };
-        self.headers
-            .get_or_init(find)
-            .as_ref()
-            .map_err(CompileError::clone)
+        IncludeFolder::filled(&name, manifest::holds, unpack)
+            .map(CudaHeaders::Bundled)
+            .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))
     }
 
     /// Makes NVRTC write its headers into a folder. NVRTC does this at the start of a compile whose options contain
@@ -158,7 +148,8 @@ impl NvrtcCompiler {
         options.extend(self.keeping_nothing());
         options.push(bundled(folder));
         let request = CompileRequest::new("headers", "#include <cuda_fp16.h>\n");
-        let compiled = self.run(&request, &options, &self.include)?;
+        let include = request.include_folder(Target::Cuda.prelude())?;
+        let compiled = self.run(&request, &options, &include)?;
         if compiled.code == 0 {
             return Ok(());
         }
@@ -264,7 +255,7 @@ impl NvrtcCompiler {
             },
             BUILTIN_OPERATION_FAILURE => CompileError::NotFound {
                 what: "NVRTC's library of built-in functions".into(),
-                looked: format!("beside {}: {}", self.library.file.display(), log.trim()),
+                looked: format!("next to {}: {}", self.library.file.display(), log.trim()),
                 help: "install NVRTC whole: libnvrtc-builtins.so belongs to it".into(),
             },
             COMPILATION | INVALID_OPTION if says_why(&log) => {
@@ -367,13 +358,12 @@ impl Compiler for NvrtcCompiler {
                 help: "check on the cpu device".into(),
             });
         }
-        let kept = request.include_folder()?;
-        let include = kept.as_ref().unwrap_or(&self.include);
-        let options = self.options(request, include)?;
-        let mut compiled = self.run(request, &options, include)?;
+        let include = request.include_folder(Target::Cuda.prelude())?;
+        let options = self.options(request, &include)?;
+        let mut compiled = self.run(request, &options, &include)?;
         if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
             let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
-            let again = self.run(request, &quiet, include)?;
+            let again = self.run(request, &quiet, &include)?;
             // The second compile only provides the error message. Even if it succeeds, the first result is used,
             // because a build has exactly one list of options.
             compiled.log += &again.log;

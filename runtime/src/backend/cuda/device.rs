@@ -109,7 +109,7 @@ impl CudaDevice {
         Ok(self.context.get_or_init(joined))
     }
 
-    /// The entry of a function, after checking that the launch is within all limits.
+    /// Checks that the launch is within all limits, and returns the entry of the function.
     #[inline]
     fn checked<'a>(
         &self,

@@ -34,7 +34,7 @@ pub(super) fn device_error(failed: &Failed, symbol: Option<&str>) -> DeviceError
         (DEVICE_UNAVAILABLE, _) => DeviceError::Setting {
             what: "the device".into(),
             problem: format!(
-                "not to be had now ({text}): its compute mode may admit one process, which is another one"
+                "not available now ({text}): its compute mode may admit only one process, and another process uses it"
             ),
             help:
                 "end the other process, or admit several with `nvidia-smi --compute-mode=DEFAULT`"

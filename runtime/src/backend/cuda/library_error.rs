@@ -27,7 +27,9 @@ pub(super) enum NvrtcLibraryError {
     #[error("it is not there")]
     Missing,
     /// The driver cannot load the images of this NVRTC, because NVRTC's major version is newer.
-    #[error("NVRTC {major}.{minor} makes images that the driver, of CUDA {newest}, does not load")]
+    #[error(
+        "NVRTC {major}.{minor} produces images that the driver, which supports CUDA {newest}, does not load"
+    )]
     NewerThanDriver {
         /// NVRTC's major version.
         major: u32,

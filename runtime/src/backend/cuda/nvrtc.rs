@@ -38,8 +38,8 @@ fn help(newest_major: Option<u32>) -> String {
 }
 
 /// The help if `KILN_NVRTC` is set but no NVRTC is found with it.
-const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it: then the other places are \
-                       looked through";
+const CORRECT: &str = "set KILN_NVRTC to the file of an NVRTC or a folder that holds one, or unset it to search the \
+                       other places";
 
 /// A loaded NVRTC, and its properties.
 pub(super) struct NvrtcLibrary {
@@ -87,7 +87,7 @@ pub(super) fn find(wanted: WantedVersions) -> Result<Arc<NvrtcLibrary>, CompileE
     }
 }
 
-/// The value of `KILN_NVRTC`; `None` if it is not set or empty.
+/// The value of `KILN_NVRTC`; `None` if it is unset or empty.
 fn given() -> Option<PathBuf> {
     let given = std::env::var_os("KILN_NVRTC").filter(|value| !value.is_empty());
     given.map(PathBuf::from)

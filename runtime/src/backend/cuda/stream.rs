@@ -87,7 +87,7 @@ impl Streams {
 fn unknown(stream: StreamHandle) -> DeviceError {
     DeviceError::NotFound {
         what: format!("stream {}", stream.0),
-        text: "it was closed, or is of another device".into(),
+        text: "it was closed, or belongs to another device".into(),
     }
 }
 

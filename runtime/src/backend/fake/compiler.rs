@@ -106,6 +106,8 @@ pub(super) struct FakeUnit {
     pub(super) symbol_hash: u64,
     pub(super) config_hash: u64,
     defines: BTreeMap<String, String>,
+    /// The C type of each typedef.
+    types: BTreeMap<String, String>,
 }
 
 impl FakeUnit {
@@ -129,6 +131,12 @@ impl FakeUnit {
                     .filter_map(|line| line.strip_prefix("#define ")),
                 ' ',
             ),
+            types: source
+                .lines()
+                .filter_map(|line| line.strip_prefix("typedef ")?.strip_suffix(';'))
+                .filter_map(|line| line.rsplit_once(' '))
+                .map(|(ty, name)| (name.to_owned(), ty.to_owned()))
+                .collect(),
         })
     }
 
@@ -144,11 +152,12 @@ impl FakeUnit {
 
     /// The element type that the unit's defines assign to a type parameter; `None` if they do not.
     pub(super) fn elem_type(&self, name: &str) -> Option<ElemType> {
-        let defined = self.defines.get(name)?;
+        let typedef = self.defines.get(name)?;
+        let c_name = self.types.get(typedef)?;
         ElemType::ALL
             .iter()
             .copied()
-            .find(|ty| ty.macro_name() == defined)
+            .find(|ty| ty.c_name() == c_name)
     }
 }
 

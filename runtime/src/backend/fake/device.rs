@@ -349,7 +349,7 @@ impl DeviceBackend for FakeDevice {
         if artifact.backend != Backend::Fake || artifact.target != self.script.arch {
             return Err(DeviceError::Load {
                 text: format!(
-                    "it is for {}/{}, this device is {}/{}",
+                    "it is for {}/{}, but this device is {}/{}",
                     artifact.backend,
                     artifact.target,
                     Backend::Fake,

@@ -1,7 +1,7 @@
 //! Runs a launch. The reference computes correct outputs, which are then changed as the script specifies.
 
 use kiln_spec::{
-    Access, ArgSpec, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
+    Access, ArgSpec, ElemRef, ElemType, KernelSpec, LaunchPlan, Problem, ProblemValue, SliceArg,
 };
 
 use super::compiler::FakeUnit;
@@ -113,8 +113,14 @@ fn read_arguments(
         let takes = spec.args.len();
         return Err(FakeFault::Arguments { passed, takes });
     }
+    let declared = spec.problems.first();
+    let type_of = |ty: &ElemRef| match ty {
+        ElemRef::Param(name) => unit.elem_type(name).or_else(|| spec.type_of(ty, declared?)),
+        ElemRef::Fixed(ty) => Some(*ty),
+    };
     let size = |arg: &ArgSpec| match arg {
         ArgSpec::Scalar(scalar) => scalar.ty.bytes(),
+        ArgSpec::Typed(typed) => type_of(&typed.ty).map_or(0, ElemType::bytes),
         ArgSpec::Slice(_) => size_of::<u64>(),
         ArgSpec::Plain(plain) => plain.value.layout().bytes,
     };
@@ -127,7 +133,7 @@ fn read_arguments(
     };
     for (argument, (arg, value)) in spec.args.iter().zip(values).enumerate() {
         let data = match arg {
-            ArgSpec::Scalar(_) | ArgSpec::Plain(_) => ArgData::Scalar(value),
+            ArgSpec::Scalar(_) | ArgSpec::Plain(_) | ArgSpec::Typed(_) => ArgData::Scalar(value),
             ArgSpec::Slice(declared) => {
                 let address = integer(&value) as u64;
                 let slice = FakeSlice::new(spec, declared, &arguments.problem, argument, address)?;

@@ -30,7 +30,7 @@ pub(super) enum FakeFault {
         name: String,
     },
     /// There are fewer arguments than the kernel has parameters.
-    #[error("{passed} arguments were passed to a kernel of {takes}")]
+    #[error("{passed} arguments were passed, but the kernel takes {takes}")]
     Arguments {
         /// Number of arguments of the launch.
         passed: usize,

@@ -24,47 +24,70 @@ pub(crate) struct Constants<G: Gpu> {
 
 /// One `__constant__` variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Variable {
+pub(crate) struct Variable {
     /// The index of the argument whose value is copied into the variable.
     place: usize,
     /// The device address of the variable.
-    address: u64,
+    pub address: u64,
     /// The number of bytes to copy.
-    bytes: usize,
+    pub bytes: usize,
+}
+
+/// Parses the text that lists the variables of an entry. `find` returns the address and size of a variable.
+///
+/// # Errors
+/// [`DeviceError::Load`] if the text or the module differs from what `kiln_spec` and the compiler generate.
+pub(crate) fn variables(
+    text: &str,
+    find: impl Fn(&str) -> Result<(u64, usize), DeviceError>,
+) -> Result<Vec<Variable>, DeviceError> {
+    let lines = text.trim_end_matches('\0').lines();
+    let variables = lines.map(|line| {
+        let damaged = || DeviceError::Load {
+            text: format!("its list of `__constant__` variables is damaged: `{line}`"),
+        };
+        let mut words = line.split(' ');
+        let mut number = || words.next()?.parse::<usize>().ok();
+        let (place, bytes) = number().zip(number()).ok_or_else(damaged)?;
+        let symbol = words.next().ok_or_else(damaged)?;
+        let (address, size) = find(symbol)?;
+        if size < bytes {
+            let text = format!("`{symbol}` has {size} bytes, but {bytes} are to be copied there");
+            return Err(DeviceError::Load { text });
+        }
+        Ok(Variable {
+            place,
+            address,
+            bytes,
+        })
+    });
+    variables.collect()
+}
+
+impl Variable {
+    /// The device address of the value that a launch copies into the variable.
+    ///
+    /// # Errors
+    /// If the argument holds no address.
+    pub fn source(&self, args: KernelArgs<'_>) -> Result<u64, DeviceError> {
+        args.address(self.place).ok_or_else(|| {
+            let text = format!("argument {} holds no address", self.place);
+            DeviceError::internal("filling a `__constant__` variable", text)
+        })
+    }
 }
 
 impl<G: Gpu> Constants<G> {
-    /// Parses the text that lists the variables. `find` returns the address and size of a variable.
+    /// Parses the text that lists the variables, as [`variables`] does.
     ///
     /// # Errors
-    /// [`DeviceError::Load`] if the text or the module differs from what `kiln_spec` and the compiler generate.
+    /// The errors of [`variables`].
     pub fn new(
         text: &str,
         find: impl Fn(&str) -> Result<(u64, usize), DeviceError>,
     ) -> Result<Constants<G>, DeviceError> {
-        let lines = text.trim_end_matches('\0').lines();
-        let variables = lines.map(|line| {
-            let damaged = || DeviceError::Load {
-                text: format!("its list of `__constant__` variables is damaged: `{line}`"),
-            };
-            let mut words = line.split(' ');
-            let mut number = || words.next()?.parse::<usize>().ok();
-            let (place, bytes) = number().zip(number()).ok_or_else(damaged)?;
-            let symbol = words.next().ok_or_else(damaged)?;
-            let (address, size) = find(symbol)?;
-            if size < bytes {
-                let text =
-                    format!("`{symbol}` has {size} bytes, but {bytes} are to be copied there");
-                return Err(DeviceError::Load { text });
-            }
-            Ok(Variable {
-                place,
-                address,
-                bytes,
-            })
-        });
         Ok(Constants {
-            variables: variables.collect::<Result<_, _>>()?,
+            variables: variables(text, find)?,
             read: Mutex::default(),
         })
     }
@@ -135,10 +158,7 @@ impl<G: Gpu> Constants<G> {
             event.hold_back(stream).map_err(error)?;
         }
         for variable in &self.variables {
-            let from = args.address(variable.place).ok_or_else(|| {
-                let text = format!("argument {} holds no address", variable.place);
-                DeviceError::internal("filling a `__constant__` variable", text)
-            })?;
+            let from = variable.source(args)?;
             gpu.copy_on_device(stream, variable.address, from, variable.bytes)
                 .map_err(error)?;
         }

@@ -36,8 +36,8 @@ pub(super) fn check_build(request: &CompileRequest, arch: &str) -> Result<(), Co
     })
 }
 
-/// The artifact of a compile, after checking that the image is for the requested target. `named` is the name of the
-/// compiler in messages.
+/// Checks that an image is for the requested target, and returns it as an artifact. `named` is the name of the compiler
+/// in messages.
 pub(super) fn artifact(
     compiler: &dyn Compiler,
     named: &str,

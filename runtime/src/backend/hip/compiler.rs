@@ -19,7 +19,6 @@ use super::code_object;
 pub struct HipCompiler {
     clang: Clang,
     arch: String,
-    include: IncludeFolder,
 }
 
 /// Options of clang. They prevent clang from searching for parts of ROCm: device libraries, headers and the bundler.
@@ -62,7 +61,6 @@ impl HipCompiler {
         Ok(HipCompiler {
             clang,
             arch: arch.into(),
-            include: IncludeFolder::open(Target::Hip.prelude())?,
         })
     }
 
@@ -107,8 +105,8 @@ impl Compiler for HipCompiler {
             source: "kernel.hip",
             image: "kernel.co",
         };
-        let kept = request.include_folder()?;
-        let mut command = self.command(request, kept.as_ref().unwrap_or(&self.include));
+        let include = request.include_folder(Target::Hip.prelude())?;
+        let mut command = self.command(request, &include);
         let (image, log) = process::run(&mut command, request, &folder, built)?;
         code_object::artifact(self, "the compiler", request, image, log)
     }

@@ -44,7 +44,7 @@ impl HipContext {
         let found = streams.get(&handle.0).cloned();
         found.ok_or_else(|| DeviceError::NotFound {
             what: format!("stream {}", handle.0),
-            text: "it was closed, or is of another device".into(),
+            text: "it was closed, or belongs to another device".into(),
         })
     }
 

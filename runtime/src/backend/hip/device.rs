@@ -87,7 +87,7 @@ impl HipDevice {
         })
     }
 
-    /// The entry of a function, after checking that the launch is within all limits.
+    /// Checks that the launch is within all limits, and returns the entry of the function.
     fn checked<'a>(
         &self,
         function: &'a Function,

@@ -15,13 +15,13 @@ pub(super) enum HiprtcLibraryError {
     #[error(transparent)]
     Load(#[from] LibraryError),
     /// The library is the compiler of ROCm 5.
-    #[error("it is {soname}, of ROCm 5; {NEEDED} is needed")]
+    #[error("it is {soname}, which belongs to ROCm 5, but {NEEDED} is needed")]
     Rocm5 {
         /// The name that the library states for itself.
         soname: String,
     },
     /// An environment variable would add options to every compile.
-    #[error("it would take options of {variable}; unset that")]
+    #[error("it would take options from {variable}; unset {variable}")]
     Options {
         /// The name of the variable.
         variable: &'static str,
@@ -33,10 +33,12 @@ pub(super) enum HiprtcLibraryError {
         said: String,
     },
     /// The image of the first source text does not contain the versions.
-    #[error("its first image tells nothing")]
+    #[error("its first image does not contain its version")]
     TellsNothing,
     /// The clang inside the library is too old.
-    #[error("it is of HIP {version}, with clang {clang}; {OLDEST} is needed ({NEEDED})")]
+    #[error(
+        "it belongs to HIP {version}, with clang {clang}, but clang {OLDEST} is needed ({NEEDED})"
+    )]
     TooOld {
         /// The version of HIP that the library belongs to.
         version: String,

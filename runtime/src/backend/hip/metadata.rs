@@ -1,10 +1,10 @@
-//! Reads the properties of kernels that launches are checked against from a code object.
+//! Reads from a code object the properties of kernels against which launches are checked.
 
 use std::collections::BTreeMap;
 
 use crate::image::amd_metadata::{self, AmdMetadataError};
 
-/// The properties of a kernel that its launches are checked against.
+/// The properties of a kernel against which its launches are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KernelFacts {
     /// Number of declared arguments. Hidden arguments that the runtime adds are not included.

@@ -113,7 +113,8 @@ impl SimDevice {
         args: KernelArgs<'_>,
         order: Order,
     ) -> Result<(), DeviceError> {
-        let SimKernel { kernel, .. } = entry_of(function, self.index)?;
+        let loaded: &SimKernel = entry_of(function, self.index)?;
+        let kernel = &loaded.kernel;
         let bounds = KernelBounds {
             static_shared_bytes: kernel.info.static_shared_bytes,
             max_threads: kernel.info.max_threads,
@@ -128,19 +129,20 @@ impl SimDevice {
             order,
         };
         let memory = &self.memory.memory;
-        let ran = self
-            .profiler
-            .launch(function.symbol(), kernel, &launch, memory);
-        ran.map_err(|fault| match fault.kind {
-            FaultKind::NotImplemented { .. } => DeviceError::Unsupported {
-                what: format!("`{}` on a simulated GPU ({fault})", function.symbol()),
-            },
-            _ => DeviceError::KernelFault {
-                symbol: function.symbol().into(),
-                text: fault.to_string(),
-            },
-        })?;
-        Ok(())
+        let symbol = function.symbol();
+        let run = || {
+            let ran = self.profiler.launch(symbol, kernel, &launch, memory);
+            ran.map(drop).map_err(|fault| match fault.kind {
+                FaultKind::NotImplemented { .. } => DeviceError::Unsupported {
+                    what: format!("`{symbol}` on a simulated GPU ({fault})"),
+                },
+                _ => DeviceError::KernelFault {
+                    symbol: symbol.into(),
+                    text: fault.to_string(),
+                },
+            })
+        };
+        loaded.with_constants(args, run)
     }
 
     /// The order of the next launch. Forward, reversed and random orders alternate, so that a kernel whose result

@@ -1,14 +1,15 @@
 //! Loaded images, and the kernels in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use kiln_sim::{Image, ImageError, Kernel};
+use kiln_sim::{FaultKind, Image, ImageError, Kernel};
 use kiln_spec::Backend;
 use kiln_spec::targets::KnownTarget;
 
 use super::memory::SimMemory;
+use crate::backend::gpu::constants::{Variable, table_symbol, variables};
 use crate::compiler::{Artifact, BuildKind};
-use crate::device::{DeviceError, Function, Module};
+use crate::device::{DeviceError, Function, KernelArgs, Module};
 use crate::image::{self, Wanted};
 
 /// An image that a simulated device has loaded.
@@ -16,6 +17,9 @@ use crate::image::{self, Wanted};
 pub(super) struct SimModule {
     image: Image,
     device_index: u32,
+    memory: Arc<SimMemory>,
+    /// Held by a launch that fills `__constant__` variables, until it ends.
+    filling: Mutex<()>,
 }
 
 impl SimModule {
@@ -27,7 +31,7 @@ impl SimModule {
     pub(super) fn load(
         artifact: &Artifact,
         target: &KnownTarget,
-        memory: &SimMemory,
+        memory: &Arc<SimMemory>,
         device_index: u32,
     ) -> Result<SimModule, DeviceError> {
         let unfit = |text: String| DeviceError::Load { text };
@@ -38,7 +42,7 @@ impl SimModule {
         }
         if artifact.backend != target.backend || artifact.target != target.arch {
             return Err(unfit(format!(
-                "it is for {}/{}, this device simulates {}/{}",
+                "it is for {}/{}, but this device simulates {}/{}",
                 artifact.backend, artifact.target, target.backend, target.arch
             )));
         }
@@ -53,7 +57,35 @@ impl SimModule {
         Ok(SimModule {
             image: image.map_err(|error| unfit(error.to_string()))?,
             device_index,
+            memory: Arc::clone(memory),
+            filling: Mutex::default(),
         })
+    }
+
+    /// The `__constant__` variables that a launch of an entry fills.
+    fn constants(&self, symbol: &str) -> Result<Vec<Variable>, DeviceError> {
+        let Some((address, bytes)) = self.image.variable(&table_symbol(symbol)) else {
+            return Ok(Vec::new());
+        };
+        let mut table = vec![0; bytes as usize];
+        self.memory
+            .memory
+            .read(address, &mut table)
+            .map_err(outside)?;
+        let find = |symbol: &str| match self.image.variable(symbol) {
+            Some((address, bytes)) => Ok((address, bytes as usize)),
+            None => Err(DeviceError::Load {
+                text: format!("it has no `__constant__` variable `{symbol}`"),
+            }),
+        };
+        variables(&String::from_utf8_lossy(&table), find)
+    }
+}
+
+/// The error for an address that the simulated memory does not have.
+fn outside(fault: FaultKind) -> DeviceError {
+    DeviceError::Load {
+        text: format!("a `__constant__` variable cannot be filled: {fault}"),
     }
 }
 
@@ -70,8 +102,38 @@ fn ptx(image: &[u8]) -> Result<&str, DeviceError> {
 #[derive(Debug)]
 pub(super) struct SimKernel {
     pub(super) kernel: Kernel,
+    /// The `__constant__` variables that a launch fills.
+    constants: Vec<Variable>,
     /// Keeps the module, whose memory contains the kernel's code and variables.
-    _module: Arc<SimModule>,
+    module: Arc<SimModule>,
+}
+
+impl SimKernel {
+    /// Copies arguments into the `__constant__` variables, and calls `launch`. The variables do not change during the
+    /// call.
+    ///
+    /// # Errors
+    /// If an argument or a variable is outside the memory, or an error of `launch`.
+    pub(super) fn with_constants<T>(
+        &self,
+        args: KernelArgs<'_>,
+        launch: impl FnOnce() -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        if self.constants.is_empty() {
+            return launch();
+        }
+        let filling = self.module.filling.lock();
+        let _filling = filling.unwrap_or_else(PoisonError::into_inner);
+        let memory = &self.module.memory.memory;
+        for variable in &self.constants {
+            let mut value = vec![0; variable.bytes];
+            let copied = memory.read(variable.source(args)?, &mut value);
+            copied
+                .and_then(|()| memory.write(variable.address, &value))
+                .map_err(outside)?;
+        }
+        launch()
+    }
 }
 
 impl Module for SimModule {
@@ -85,7 +147,8 @@ impl Module for SimModule {
         let index = self.device_index;
         let loaded = SimKernel {
             kernel,
-            _module: self,
+            constants: self.constants(symbol)?,
+            module: self,
         };
         Ok(Function::new(symbol, index, shared, Arc::new(loaded)))
     }

@@ -4,7 +4,7 @@
 
 use half::f16;
 
-use super::vector::{mask_of, permuted};
+use super::vector::{flush16, flush32, flush64, mask_of, permuted};
 use crate::gfx11::isa::compare::Kind;
 use crate::gfx11::isa::instruction::{Compare, Modifiers};
 use crate::gfx11::wave::{Lanes, Lanes64, Wave};
@@ -45,17 +45,14 @@ fn float(w: &Wave, one: &Compare, n: usize, sign: u32) -> Lanes {
     }
 }
 
-fn flushed(w: &Wave, value: Lanes) -> Lanes {
-    match w.mode.denormals & 1 {
-        0 => over(&value, |bits| {
-            if bits & 0x7f80_0000 == 0 {
-                bits & 0x8000_0000
-            } else {
-                bits
-            }
-        }),
-        _ => value,
+/// A source of a comparison of 32-bit floats, whose denormals are flushed if the mode requires it. A test of the class
+/// uses [`float`] instead, because it does not flush denormals.
+fn float_to_compare(w: &Wave, one: &Compare, n: usize) -> Lanes {
+    let mut value = float(w, one, n, 31);
+    if w.mode.denormals & 1 == 0 {
+        flush32(&mut value);
     }
+    value
 }
 
 fn half_of(w: &Wave, one: &Compare, n: usize) -> Lanes {
@@ -63,18 +60,32 @@ fn half_of(w: &Wave, one: &Compare, n: usize) -> Lanes {
     over(&source(w, one, n), |bits| bits >> shift & 0xffff)
 }
 
-fn half_float(w: &Wave, one: &Compare, n: usize) -> [f16; 32] {
+fn half_float(w: &Wave, one: &Compare, n: usize) -> Lanes {
     let clear = u32::from(one.mods.abs >> n & 1 != 0) << 15;
     let flip = u32::from(one.mods.neg >> n & 1 != 0) << 15;
-    over(&half_of(w, one, n), |bits| {
-        f16::from_bits((bits & !clear ^ flip) as u16)
-    })
+    over(&half_of(w, one, n), |bits| bits & !clear ^ flip)
+}
+
+fn half_to_compare(w: &Wave, one: &Compare, n: usize) -> [f16; 32] {
+    let mut value = half_float(w, one, n);
+    if w.mode.denormals & 4 == 0 {
+        flush16(&mut value);
+    }
+    over(&value, |bits| f16::from_bits(bits as u16))
 }
 
 fn double(w: &Wave, one: &Compare, n: usize) -> Lanes64 {
     let clear = u64::from(one.mods.abs >> n & 1 != 0) << 63;
     let flip = u64::from(one.mods.neg >> n & 1 != 0) << 63;
     over(&w.lanes64(one.src[n]), |bits| bits & !clear ^ flip)
+}
+
+fn double_to_compare(w: &Wave, one: &Compare, n: usize) -> Lanes64 {
+    let mut value = double(w, one, n);
+    if w.mode.denormals & 4 == 0 {
+        flush64(&mut value);
+    }
+    value
 }
 
 /// The bit of a float's class. The classes from bit 0 on are signalling NaN, quiet NaN, -infinity, -normal, -denormal,
@@ -113,10 +124,7 @@ pub(in crate::gfx11) fn compare(w: &mut Wave, one: &Compare) {
             test(accepts, |lane| (a[lane] as i32, b[lane] as i32))
         }
         Kind::F32 => {
-            let (a, b) = (
-                flushed(w, float(w, one, 0, 31)),
-                flushed(w, float(w, one, 1, 31)),
-            );
+            let (a, b) = (float_to_compare(w, one, 0), float_to_compare(w, one, 1));
             test(accepts, |lane| {
                 (f32::from_bits(a[lane]), f32::from_bits(b[lane]))
             })
@@ -130,7 +138,7 @@ pub(in crate::gfx11) fn compare(w: &mut Wave, one: &Compare) {
             test(accepts, |lane| (a[lane] as i16, b[lane] as i16))
         }
         Kind::F16 => {
-            let (a, b) = (half_float(w, one, 0), half_float(w, one, 1));
+            let (a, b) = (half_to_compare(w, one, 0), half_to_compare(w, one, 1));
             test(accepts, |lane| (a[lane], b[lane]))
         }
         _ => wide(w, one),
@@ -142,7 +150,7 @@ fn wide(w: &Wave, one: &Compare) -> u32 {
     let accepts = one.op.accepts;
     match one.op.kind {
         Kind::F64 => {
-            let (a, b) = (double(w, one, 0), double(w, one, 1));
+            let (a, b) = (double_to_compare(w, one, 0), double_to_compare(w, one, 1));
             test(accepts, |lane| {
                 (f64::from_bits(a[lane]), f64::from_bits(b[lane]))
             })
@@ -153,7 +161,7 @@ fn wide(w: &Wave, one: &Compare) -> u32 {
         }
         Kind::ClassF16 => {
             let (a, b) = (half_float(w, one, 0), half_of(w, one, 1));
-            mask_of(|lane| class(u64::from(a[lane].to_bits()), 10, 5) & b[lane] != 0)
+            mask_of(|lane| class(a[lane].into(), 10, 5) & b[lane] != 0)
         }
         Kind::ClassF32 => {
             let (a, b) = (float(w, one, 0, 31), source(w, one, 1));
@@ -173,6 +181,8 @@ fn wide(w: &Wave, one: &Compare) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gfx11::isa::compare::CompareOp;
+    use crate::gfx11::isa::operand::Src;
 
     #[test]
     fn every_float_has_one_class() {
@@ -187,6 +197,45 @@ mod tests {
         assert_eq!(of(1e-40), 128);
         assert_eq!(of(1.0), 256);
         assert_eq!(of(f32::INFINITY), 512);
+    }
+
+    /// The lanes in which v0 (and v1, for 64 bits) is not equal to zero, by a comparison of this kind.
+    fn differs_from_zero(kind: Kind, words: [u32; 2], denormals: u8) -> u32 {
+        // The condition 13 is `neq`, or `t` for integers.
+        let code = match kind {
+            Kind::F16 => 0x0d,
+            Kind::F32 => 0x1d,
+            _ => 0x2d,
+        };
+        let op = CompareOp::of(code).unwrap();
+        assert_eq!(op.kind, kind);
+        let mut wave = Wave::filled(words[0], denormals);
+        wave.vector[1] = [words[1]; 32];
+        let one = Compare {
+            op,
+            sdst: 7,
+            src: [Src::Vector(0), Src::Constant(0)],
+            mods: Modifiers::default(),
+            dpp: None,
+        };
+        compare(&mut wave, &one);
+        wave.scalar[7]
+    }
+
+    // RDNA3 ISA, MODE register: FP_DENORM has two bits for 32-bit floats, and two for 16-bit and 64-bit floats. The
+    // lower bit of each pair allows denormal inputs.
+    #[test]
+    fn a_comparison_flushes_denormals_if_the_mode_of_its_type_does() {
+        for (kind, words, of_type) in [
+            (Kind::F16, [1, 0], 4),
+            (Kind::F32, [1, 0], 1),
+            (Kind::F64, [1, 0], 4),
+            (Kind::F64, [0, 0x800f_ffff], 4),
+        ] {
+            assert_eq!(differs_from_zero(kind, words, 15), !0);
+            assert_eq!(differs_from_zero(kind, words, 15 & !of_type), 0);
+            assert_eq!(differs_from_zero(kind, words, of_type), !0);
+        }
     }
 
     #[test]

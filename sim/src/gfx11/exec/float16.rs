@@ -6,10 +6,11 @@
 use half::f16;
 
 use super::Handler;
-use super::vector::{map1, map2, map3};
+use super::vector::{flush16, map1, map2, map3};
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
 use crate::gfx11::wave::Wave;
+use crate::lanes::over;
 
 /// The value of the `f16` in the low 16 bits.
 pub(super) fn wide(bits: u32) -> f64 {
@@ -106,13 +107,16 @@ pub(super) fn handler(op: VectorOp) -> Option<Handler> {
         MaxF16 => |w, i| two(w, i, max),
         FmaF16 | FmaakF16 | FmamkF16 => |w, i| three(w, i, fma),
         FmacF16 => |w, i| {
-            let (a, b, c) = (w.f16(i, 0), w.f16(i, 1), w.vector[usize::from(i.dst)]);
+            let (a, b) = (w.f16(i, 0), w.f16(i, 1));
             let shift = if i.mods.high & 8 != 0 { 16 } else { 0 };
+            let old = &w.vector[usize::from(i.dst)];
+            let mut c = over(old, |bits| bits >> shift & 0xffff);
+            if w.mode.denormals & 4 == 0 {
+                flush16(&mut c);
+            }
             w.set_f16(
                 i,
-                map3(&a, &b, &c, |a, b, c| {
-                    narrow(fma(wide(a), wide(b), wide(c >> shift)))
-                }),
+                map3(&a, &b, &c, |a, b, c| narrow(fma(wide(a), wide(b), wide(c)))),
             );
         },
         Min3F16 => |w, i| three(w, i, |a, b, c| min(min(a, b), c)),

@@ -5,7 +5,7 @@
 //! The simulator computes them in 64 bits and rounds.
 
 use super::Handler;
-use super::vector::{map1, map2, map3};
+use super::vector::{flush32, map1, map2, map3};
 use crate::fused::fma32;
 use crate::gfx11::isa::instruction::Vector;
 use crate::gfx11::isa::vector::VectorOp;
@@ -42,7 +42,10 @@ fn fma(w: &mut Wave, i: &Vector) {
 
 fn fmac(w: &mut Wave, i: &Vector) {
     let (a, b) = (w.f32(i, 0), w.f32(i, 1));
-    let c = w.vector[usize::from(i.dst)];
+    let mut c = w.vector[usize::from(i.dst)];
+    if w.mode.denormals & 1 == 0 {
+        flush32(&mut c);
+    }
     w.set_f32(i, fma32(&a, &b, &c));
 }
 

@@ -10,24 +10,24 @@ use super::vector::{map1, map2};
 use crate::gfx11::isa::vector::VectorOp;
 use crate::lanes::{each, over};
 
+/// 2 to the power of `n`, which must be the exponent of a normal number.
+fn power(n: i32) -> f64 {
+    f64::from_bits(((n + 1023) as u64) << 52)
+}
+
 /// `x * 2^n`, rounded once.
 pub(super) fn ldexp(x: f64, n: i32) -> f64 {
-    let mut value = x;
-    let mut left = n.clamp(-4200, 4200);
-    // Every step except the last must be exact, so only the last step may leave the normal range.
-    while left > 1000 {
-        value *= 2f64.powi(1000);
-        left -= 1000;
+    if x == 0.0 || !x.is_finite() {
+        return x;
     }
-    while left < -1000 {
-        // The value stays normal until the last step.
-        if value.abs() < 2f64.powi(-20) {
-            return value * 2f64.powi(-1000) * 2f64.powi(left + 1000);
-        }
-        value *= 2f64.powi(-1000);
-        left += 1000;
+    // The result is a number between 0.5 and 1, times 2 to the power of `total`.
+    let total = exponent(x).saturating_add(n);
+    match total {
+        1025.. => f64::INFINITY.copysign(x),
+        -1021.. => 2.0 * mantissa(x) * power(total - 1),
+        // The first product is exact. Below 2^-1100, every result is zero.
+        _ => mantissa(x) * power(total.max(-1100) + 200) * power(-200),
     }
-    value * 2f64.powi(left)
 }
 
 /// `x * 2^n` as an `f32`, rounded once. Every intermediate value is exact in 64 bits.
@@ -142,6 +142,15 @@ mod tests {
         assert_eq!(ldexp(1.0, -5000), 0.0);
         assert_eq!(ldexp32(f32::from_bits(1), 149), 1.0);
         assert_eq!(ldexp32(1.0, -150).to_bits(), 0);
+        // Two roundings, the first one to 2^-1074, would give a tie and then 2^-1031.
+        let x = (1.0 + 2f64.powi(-44) + 2f64.powi(-52)) * 2f64.powi(-30);
+        assert_eq!(ldexp(x, -1001), f64::from_bits((1 << 43) + 1));
+        assert_eq!(ldexp(-1.5, -1075), f64::from_bits(1 << 63 | 1));
+        assert_eq!(ldexp(1.0, -1075), 0.0);
+        assert_eq!(ldexp(f64::MAX, -2098), f64::from_bits(1));
+        assert_eq!(ldexp(f64::MAX, 1), f64::INFINITY);
+        assert_eq!(ldexp(f64::MAX / 2.0, 1), f64::MAX);
+        assert_eq!(ldexp(f64::MIN_POSITIVE, i32::MIN), 0.0);
     }
 
     #[test]

@@ -151,26 +151,12 @@ pub(in crate::gfx11) fn packed(w: &mut Wave, one: &Packed) -> Result<(), FaultKi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gfx11::descriptor::FloatMode;
     use crate::gfx11::isa::operand::Src;
-    use crate::gfx11::wave::Standing;
 
     /// The result of an instruction with the clamp modifier, whose three sources have the same bits.
     fn clamped_result(op: PackedOp, bits: u32, clamp_nan: bool) -> u32 {
-        let mut wave = Wave {
-            vector: Box::new([[bits; 32]; 256]),
-            scalar: [u32::MAX; 128],
-            scc: false,
-            next: 0,
-            mode: FloatMode {
-                round: 0,
-                denormals: 15,
-                clamp_nan,
-                ieee: false,
-            },
-            standing: Standing::Runs,
-            scratch: Vec::new(),
-        };
+        let mut wave = Wave::filled(bits, 15);
+        wave.mode.clamp_nan = clamp_nan;
         let one = Packed {
             op,
             dst: 1,

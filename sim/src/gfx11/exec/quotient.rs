@@ -1,8 +1,8 @@
 //! The steps of a division.
 //!
 //! AMD, "RDNA3 Instruction Set Architecture": `V_DIV_SCALE_*`, `V_DIV_FMAS_*`, `V_DIV_FIXUP_*`. According to this
-//! document, `V_DIV_FMAS_F32` multiplies its result by 2^32. The scaling in `V_DIV_SCALE_F32` requires 2^64 or 2^-64,
-//! depending on the size of the quotient. Documents that AMD published later specify these factors, and the simulator
+//! document, `V_DIV_FMAS_F32` multiplies its result by 2^32. But the scaling in `V_DIV_SCALE_F32` requires 2^64 or
+//! 2^-64, depending on the size of the quotient. AMD's later documents specify the latter factors, so the simulator
 //! uses them.
 
 use super::Handler;

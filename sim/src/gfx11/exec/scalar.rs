@@ -42,7 +42,7 @@ pub(in crate::gfx11) fn scalar(w: &mut Wave, one: &Scalar, after: u64) -> Result
                 .or_else(|| sums(w, one.op, a as u32, b as u32))
                 .or_else(|| masks(w, one.op, a as u32))
                 .or_else(|| fields(w, one, a, b))
-                .or_else(|| compared(one.op, a, b))
+                .or_else(|| compared(w, one.op, a, b))
                 .or_else(|| {
                     let dst = w.s32(one.dst);
                     let value =
@@ -267,7 +267,7 @@ fn sign_extended(value: u64, width: u32) -> u64 {
 }
 
 /// Comparisons. Their only result is the condition code.
-fn compared(op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
+fn compared(w: &Wave, op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
     use ScalarOp::*;
     let (x, y) = (a as u32 as i32, b as u32 as i32);
     let (a32, b32) = (a as u32, b as u32);
@@ -288,7 +288,7 @@ fn compared(op: ScalarOp, a: u64, b: u64) -> Option<Outcome> {
         Bitcmp1B32 => a >> (b & 31) & 1 == 1,
         Bitcmp0B64 => a >> (b & 63) & 1 == 0,
         Bitcmp1B64 => a >> (b & 63) & 1 == 1,
-        _ => scalar_float::comparison(op, a32, b32)?,
+        _ => scalar_float::comparison(w, op, a32, b32)?,
     };
     Some((0, Some(scc)))
 }

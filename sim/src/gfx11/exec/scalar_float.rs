@@ -10,6 +10,12 @@ use super::float32;
 use crate::gfx11::isa::scalar::ScalarOp;
 use crate::gfx11::wave::Wave;
 
+/// A 32-bit float operand. Denormals are flushed if the mode requires it.
+fn operand(w: &Wave, bits: u32) -> f32 {
+    let flushed = w.mode.denormals & 1 == 0 && bits & 0x7f80_0000 == 0;
+    f32::from_bits(if flushed { bits & 0x8000_0000 } else { bits })
+}
+
 /// The result of a float instruction, or `None` for other instructions.
 pub(super) fn arithmetic(
     w: &Wave,
@@ -20,8 +26,8 @@ pub(super) fn arithmetic(
     literal: u32,
 ) -> Option<u32> {
     use ScalarOp::*;
-    let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let literal = f32::from_bits(literal);
+    let (x, y) = (operand(w, a), operand(w, b));
+    let literal = operand(w, literal);
     let ieee = w.mode.ieee;
     let value = match op {
         AddF32 => x + y,
@@ -31,7 +37,7 @@ pub(super) fn arithmetic(
         MaxF32 => float32::max(ieee, x, y),
         FmaakF32 => x.mul_add(y, literal),
         FmamkF32 => x.mul_add(literal, y),
-        FmacF32 => x.mul_add(y, f32::from_bits(dst)),
+        FmacF32 => x.mul_add(y, operand(w, dst)),
         CeilF32 => x.ceil(),
         FloorF32 => x.floor(),
         TruncF32 => x.trunc(),
@@ -71,12 +77,12 @@ fn other(op: ScalarOp, a: u32, b: u32, dst: u32) -> Option<u32> {
 }
 
 /// The condition of a float comparison, or `None` for other instructions.
-pub(super) fn comparison(op: ScalarOp, a: u32, b: u32) -> Option<bool> {
+pub(super) fn comparison(w: &Wave, op: ScalarOp, a: u32, b: u32) -> Option<bool> {
     use ScalarOp::*;
     let narrow = op.types().1.first() == Some(&crate::gfx11::isa::operand::Type::F16);
     let (x, y) = match narrow {
         true => (wide(a), wide(b)),
-        false => (f64::from(f32::from_bits(a)), f64::from(f32::from_bits(b))),
+        false => (operand(w, a).into(), operand(w, b).into()),
     };
     let unordered = x.is_nan() || y.is_nan();
     Some(match op {
@@ -96,4 +102,22 @@ pub(super) fn comparison(op: ScalarOp, a: u32, b: u32) -> Option<bool> {
         CmpNltF32 | CmpNltF16 => unordered || x >= y,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denormal_operands_are_flushed_if_the_mode_requires_it() {
+        const ONE: u32 = 0x3f80_0000;
+        let of = |denormals| {
+            let w = Wave::filled(0, denormals);
+            let sum = arithmetic(&w, ScalarOp::FmacF32, 0, ONE, 1, 0);
+            (sum, comparison(&w, ScalarOp::CmpLgF32, 1, 0))
+        };
+        assert_eq!(of(15), (Some(1), Some(true)));
+        assert_eq!(of(14), (Some(0), Some(false)));
+        assert_eq!(of(13), (Some(0), Some(true)));
+    }
 }

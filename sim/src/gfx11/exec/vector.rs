@@ -35,7 +35,7 @@ fn is_denormal32(bits: u32) -> bool {
     bits & 0x7f80_0000 == 0
 }
 
-fn flush32(value: &mut Lanes) {
+pub(super) fn flush32(value: &mut Lanes) {
     for bits in value {
         *bits = if is_denormal32(*bits) {
             *bits & 0x8000_0000
@@ -45,7 +45,7 @@ fn flush32(value: &mut Lanes) {
     }
 }
 
-fn flush16(value: &mut Lanes) {
+pub(super) fn flush16(value: &mut Lanes) {
     for bits in value {
         *bits = if *bits & 0x7c00 == 0 {
             *bits & 0x8000
@@ -55,7 +55,7 @@ fn flush16(value: &mut Lanes) {
     }
 }
 
-fn flush64(value: &mut Lanes64) {
+pub(super) fn flush64(value: &mut Lanes64) {
     for bits in value {
         *bits = if *bits >> 52 & 0x7ff == 0 {
             *bits & 1 << 63

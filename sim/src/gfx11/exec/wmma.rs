@@ -168,7 +168,7 @@ fn multiply_one_by_one(a: &Factor, b: &Factor, sums: &mut Sums) {
 pub(super) fn wmma(w: &mut Wave, one: &Packed) -> Result<(), FaultKind> {
     if w.exec() != u32::MAX {
         let what = format!(
-            "{} needs all lanes, and the mask is {:#x}",
+            "{} needs all lanes, but the mask is {:#x}",
             one.op.name(),
             w.exec()
         );

@@ -14,8 +14,8 @@ struct First {
     dpp: Option<Box<Dpp>>,
 }
 
-/// If `source`, the code of the first source, stands for a DPP word, reads that word, which follows the instruction.
-/// Adds the modifiers of DPP16 to `mods`.
+/// Reads the DPP word that follows the instruction, if `source` (the code of the first source) says that there is one.
+/// Adds the modifiers of DPP16 to `mods`. Returns the actual first source.
 fn first(
     words: &mut Words<'_>,
     source: u32,

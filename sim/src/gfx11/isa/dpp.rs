@@ -9,7 +9,7 @@ use super::words::bits;
 /// Stands for a source lane outside the row.
 pub(crate) const OUTSIDE: u8 = 0xff;
 
-/// The codes of the first source that mean that a DPP word follows the instruction.
+/// Codes of the first source. They mean that a DPP word follows the instruction.
 pub(super) const DPP8: u32 = 233;
 pub(super) const DPP8_FETCH_INACTIVE: u32 = 234;
 pub(super) const DPP16: u32 = 250;

@@ -74,6 +74,14 @@ pub(crate) enum ShareKind {
     Swizzle,
 }
 
+impl ShareKind {
+    /// Whether the instruction exchanges values between lanes and does not access memory.
+    pub fn is_exchange(self) -> bool {
+        use ShareKind::{BackwardPermute, Permute, Swizzle};
+        matches!(self, Permute | BackwardPermute | Swizzle)
+    }
+}
+
 /// An LDS instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ShareOp {

@@ -2,6 +2,7 @@
 //! payload").
 
 use super::{Alu, Mods, flagged};
+use crate::ptx::exact;
 use crate::ptx::regs::{Args, Regs, Run, map1, map2, map3, write};
 use crate::ptx::rounding::{F32 as SINGLE, Mode, quotient, root, round, sum, two_sum};
 use crate::ptx::types::Type::{F32, F64};
@@ -205,28 +206,48 @@ fn doubles(m: &Mods) -> Option<Alu> {
         "sqrt" if near => (|r, x, m| map1(r, x, m, f64::sqrt), 2),
         "rcp" if near && !m.has("approx") => (|r, x, m| map1(r, x, m, |a: f64| 1.0 / a), 2),
         "add" => (
-            |r, x, m| map2(r, x, m, |a: f64, b: f64| directed(sum_parts(a, b), x.flags)),
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| directed_sum(a, b, x.flags)),
             3,
         ),
         "sub" => (
-            |r, x, m| {
-                map2(r, x, m, |a: f64, b: f64| {
-                    directed(sum_parts(a, -b), x.flags)
-                })
-            },
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| directed_sum(a, -b, x.flags)),
             3,
         ),
         "mul" => (
-            |r, x, m| {
-                map2(r, x, m, |a: f64, b: f64| {
-                    directed((a * b, a.mul_add(b, -(a * b))), x.flags)
-                })
-            },
+            |r, x, m| map2(r, x, m, |a: f64, b: f64| directed_product(a, b, x.flags)),
             3,
         ),
         "neg" => (|r, x, m| map1(r, x, m, |a: f64| -a), 2),
         "abs" => (|r, x, m| map1(r, x, m, f64::abs), 2),
         "copysign" => (|r, x, m| map2(r, x, m, |a: f64, b: f64| b.copysign(a)), 3),
+        "div" => (
+            |r, x, m| {
+                let mode = direction(x.flags);
+                map2(r, x, m, |a: f64, b: f64| exact::divide(a, b, mode));
+            },
+            3,
+        ),
+        "fma" | "mad" => (
+            |r, x, m| {
+                let mode = direction(x.flags);
+                map3(r, x, m, |a: f64, b: f64, c: f64| exact::fma(a, b, c, mode));
+            },
+            4,
+        ),
+        "sqrt" => (
+            |r, x, m| {
+                let mode = direction(x.flags);
+                map1(r, x, m, |a: f64| exact::square_root(a, mode));
+            },
+            2,
+        ),
+        "rcp" if !m.has("approx") => (
+            |r, x, m| {
+                let mode = direction(x.flags);
+                map1(r, x, m, |a: f64| exact::divide(1.0, a, mode));
+            },
+            2,
+        ),
         "min" => (
             |r, x, m| map2(r, x, m, |a: f64, b: f64| extreme64(a, b, false)),
             3,
@@ -264,26 +285,103 @@ fn extreme64(a: f64, b: f64, max: bool) -> f64 {
     }
 }
 
-fn sum_parts(a: f64, b: f64) -> (f64, f64) {
-    two_sum(a, b)
+/// `a + b`, rounded in the direction of `flags`.
+fn directed_sum(a: f64, b: f64, flags: u32) -> f64 {
+    let (near, error) = two_sum(a, b);
+    let cancelled = near == 0.0 && a.is_sign_negative() != b.is_sign_negative();
+    match cancelled && direction(flags) == Mode::Down {
+        true => -0.0,
+        false => directed(near, error, a.is_finite() && b.is_finite(), flags),
+    }
+}
+
+/// `a * b`, rounded in the direction of `flags`.
+fn directed_product(a: f64, b: f64, flags: u32) -> f64 {
+    let near = a * b;
+    // The error of a product below this limit may not be representable, so it is computed for factors that are scaled
+    // up.
+    let least = 2f64.powi(-969);
+    let error = match near.abs() < least {
+        true => {
+            let scale = 2f64.powi(600);
+            (a * scale).mul_add(b * scale, -(near * scale * scale))
+        }
+        false => a.mul_add(b, -near),
+    };
+    directed(near, error, a.is_finite() && b.is_finite(), flags)
 }
 
 /// Rounds the result of an `f64` operation in the direction of `flags`. `near` is the result rounded to nearest, and
-/// `error` is the exact result minus `near`. If the error points in the direction of rounding, the result is the next
-/// number in this direction, otherwise `near`. The error of a subnormal product is lost, so the last bit of such a
-/// product may be wrong.
-fn directed((near, error): (f64, f64), flags: u32) -> f64 {
-    if error == 0.0 || !near.is_finite() || error.is_nan() {
-        return near;
-    }
+/// `error` has the sign of the exact result minus `near`. If the error points in the direction of rounding, the result
+/// is the next number in this direction, otherwise `near`. If all operands are finite, an infinite `near` is greater
+/// than the exact result.
+fn directed(near: f64, error: f64, are_finite: bool, flags: u32) -> f64 {
     let up = match direction(flags) {
         Mode::Up => true,
         Mode::Down => false,
-        _ => near < 0.0,
+        _ => near.is_sign_negative(),
     };
+    if near.is_infinite() && are_finite {
+        return if up == (near > 0.0) {
+            near
+        } else {
+            f64::MAX.copysign(near)
+        };
+    }
+    if error == 0.0 || !near.is_finite() || error.is_nan() {
+        return near;
+    }
     match (up, error > 0.0) {
         (true, true) => near.next_up(),
         (false, false) => near.next_down(),
         _ => near,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ptx::alu::testing::on_longs;
+
+    /// `a op b` towards zero, down and up.
+    fn of(opcode: &str, a: f64, b: f64) -> [f64; 3] {
+        ["rz", "rm", "rp"].map(|rounding| {
+            let alu = decode(&Mods::new(&format!("{opcode}.{rounding}.f64"))).unwrap();
+            f64::from_bits(on_longs(&alu, [a, b].map(f64::to_bits)))
+        })
+    }
+
+    // PTX ISA 9.7.3: IEEE 754 rounds a finite result beyond the largest number to it, or to infinity, by the direction.
+    #[test]
+    fn a_sum_or_product_that_is_too_large_is_infinite_only_in_its_direction() {
+        const MAX: f64 = f64::MAX;
+        const INF: f64 = f64::INFINITY;
+        assert_eq!(of("add", MAX, MAX), [MAX, MAX, INF]);
+        assert_eq!(of("sub", -MAX, MAX), [-MAX, -INF, -MAX]);
+        assert_eq!(of("mul", MAX, 2.0), [MAX, MAX, INF]);
+        assert_eq!(of("mul", MAX, -2.0), [-MAX, -INF, -MAX]);
+        assert_eq!(of("add", INF, -1.0), [INF; 3]);
+        assert_eq!(of("mul", -INF, 2.0), [-INF; 3]);
+        assert_eq!(of("add", MAX, 1.0), [MAX, MAX, INF]);
+    }
+
+    #[test]
+    fn products_below_the_normal_numbers_are_rounded_in_their_direction() {
+        let least = f64::from_bits(1);
+        assert_eq!(of("mul", least, 0.5), [0.0, 0.0, least]);
+        assert_eq!(of("mul", least, -least), [-0.0, -least, -0.0]);
+        assert!(of("mul", least, -least)[0].is_sign_negative());
+        assert_eq!(of("mul", 3.0 * least, 0.5), [least, least, 2.0 * least]);
+        assert_eq!(of("mul", 2.0 * least, 0.5), [least; 3]);
+        assert_eq!(of("mul", 0.0, 3.0), [0.0; 3]);
+    }
+
+    #[test]
+    fn a_sum_that_cancels_is_minus_zero_only_downwards() {
+        let signs = |sums: [f64; 3]| sums.map(f64::is_sign_negative);
+        assert_eq!(signs(of("add", 1.5, -1.5)), [false, true, false]);
+        assert_eq!(signs(of("sub", 0.0, 0.0)), [false, true, false]);
+        assert_eq!(signs(of("add", 0.0, 0.0)), [false; 3]);
+        assert_eq!(signs(of("add", -0.0, -0.0)), [true; 3]);
     }
 }

@@ -223,24 +223,10 @@ fn extreme<H: Half>(a: H, b: H, max: bool, flags: u32) -> H {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ptx::regs::LANES;
+    use crate::ptx::alu::testing::on_words;
 
     fn run(opcode: &str, inputs: [u32; 3]) -> u32 {
-        let alu = decode(&Mods::new(opcode)).unwrap();
-        let mut regs = Regs::garbage(4, 1, 1, 7);
-        for (row, input) in regs.words.iter_mut().zip(inputs) {
-            *row = [input; LANES];
-        }
-        let args = Args {
-            d: 3,
-            a: 0,
-            b: 1,
-            c: 2,
-            flags: alu.flags,
-            ..Args::default()
-        };
-        (alu.run)(&mut regs, &args, !0);
-        regs.words[3][9]
+        on_words(&decode(&Mods::new(opcode)).unwrap(), inputs)
     }
 
     #[test]

@@ -3,11 +3,15 @@
 mod compare;
 mod convert;
 mod float;
+mod fp8;
 mod half_float;
 mod int;
 mod logic;
 mod parts;
+mod saturated;
 mod special;
+#[cfg(test)]
+mod testing;
 
 pub(super) use float::canonical;
 
@@ -80,7 +84,9 @@ impl<'a> Mods<'a> {
 pub(super) fn decode(m: &Mods) -> Option<Alu> {
     match m.name() {
         "setp" | "set" | "selp" | "slct" => compare::decode(m),
-        "cvt" => convert::decode(m),
+        "cvt" => fp8::decode(m)
+            .or_else(|| saturated::decode(m))
+            .or_else(|| convert::decode(m)),
         "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" | "shf" | "lop3" | "prmt" | "mov" => {
             logic::decode(m)
         }

@@ -47,11 +47,16 @@ pub(super) fn atomic(
         let old = match room {
             Room::Shared => {
                 let who = s.who(lane);
-                // Except for `exch`, an atomic operation on memory that was never written is a fault.
+                // Except for `exch`, an atomic operation on memory that holds no value is a fault.
                 if x.op != Atomic::Exch {
                     s.shared
                         .check(address, bytes, Intent::StrongRead, who)
                         .map_err(trouble)?;
+                } else if let Some(old) = x.old {
+                    let checked = s.shared.check_load(address, bytes, Intent::StrongRead, who);
+                    if let (_, Some(missing)) = checked.map_err(trouble)? {
+                        w.mark_missing(old, lane, bytes, &missing);
+                    }
                 }
                 let offset = s
                     .shared

@@ -45,9 +45,6 @@ impl PtxBlock<'_> {
             );
             return Err(self.fault(warp, FaultKind::Invalid { what }, None));
         }
-        if w.groups.len() == 1 || barrier.reduction == Reduction::Arrive {
-            self.counters.barriers += 1;
-        }
         let arrivals = &mut self.barriers[id];
         arrivals.lanes[warp] |= active;
         arrivals.threads = threads;
@@ -87,6 +84,7 @@ impl PtxBlock<'_> {
         if !all || arrived.is_empty() {
             return Ok(false);
         }
+        self.counters.barriers += arrived.len() as u64;
         let counts = self.count_predicates(id, &arrived);
         for &warp in &arrived {
             self.let_go(warp, id, counts)?;

@@ -85,7 +85,7 @@ fn each_lane(
     for lane in lanes(mask) {
         let wanted = wanted[lane];
         if wanted > bytes {
-            let what = format!("`cp.async` reads {wanted} bytes and copies {bytes}");
+            let what = format!("`cp.async` reads {wanted} bytes, but copies {bytes}");
             return Err(kind_at(lane)(FaultKind::Invalid { what }));
         }
         aligned(source[lane], bytes, lane)?;

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::access::{Surroundings, Trouble};
-use super::{atomic, copy, memory, switch};
+use super::{atomic, copy, memory, switch, undefined};
 use crate::FaultKind;
 use crate::ptx::code::{File, Inst, Op, Reg, Room};
 use crate::ptx::regs::{lanes, write, write_pred};
@@ -60,7 +60,12 @@ pub(super) fn execute(
 fn data(s: &mut Surroundings, w: &mut Warp, op: &Op, active: u32) -> Result<(), Trouble> {
     match op {
         Op::Load(access) => memory::load(s, w, access, active)?,
-        Op::Store(access) => memory::store(s, w, access, active)?,
+        Op::Store(access) => {
+            memory::store(s, w, access, active)?;
+            if w.undefined.is_some() {
+                undefined::after_store(s, w, access, active);
+            }
+        }
         Op::Atomic(access) => atomic::atomic(s, w, access, active)?,
         Op::Copy {
             to,

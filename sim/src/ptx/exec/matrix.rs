@@ -3,12 +3,14 @@
 use pulp::{Simd, WithSimd};
 
 use super::access::{Surroundings, Trouble, addresses, at_lane};
+use super::marking::bits_of;
 use super::{count, warpgroup};
 use crate::FaultKind;
 use crate::lanes::{collect, over};
 use crate::ptx::cells::Intent;
-use crate::ptx::code::{Address, File, MatrixOp, Room};
+use crate::ptx::code::{Address, File, MatrixOp, Reg, Room};
 use crate::ptx::regs::{LANES, Regs};
+use crate::ptx::shared::Missing;
 use crate::ptx::space::resolve;
 use crate::ptx::warp::Warp;
 use crate::wide::wide;
@@ -16,7 +18,7 @@ use crate::wide::wide;
 /// Number of bytes of a row of eight elements.
 const ROW: usize = 16;
 /// Eight rows of eight elements.
-type Matrix = [[u16; 8]; 8];
+pub(super) type Matrix = [[u16; 8]; 8];
 
 /// Executes an instruction on matrices.
 pub(super) fn matrix(
@@ -26,8 +28,7 @@ pub(super) fn matrix(
     mask: u32,
 ) -> Result<(), Trouble> {
     if mask != !0 {
-        let what =
-            format!("an instruction on matrices needs all lanes, and {mask:#010x} are there");
+        let what = format!("a matrix instruction needs all lanes, but the mask is {mask:#010x}");
         return Err(FaultKind::Invalid { what }.into());
     }
     match op {
@@ -45,7 +46,9 @@ pub(super) fn matrix(
             transposed,
             d,
         } => {
-            let rows = rows(s, &w.regs, address, d.len(), Intent::Read)?;
+            let rows = rows(s, w, address, d.len(), Intent::Read, |s, w, at, mask| {
+                check_loads(s, w, (d, *transposed), at, mask)
+            })?;
             for (rows, &d) in rows.as_chunks().0.iter().zip(d) {
                 let to = &mut w.regs.words[d as usize];
                 match transposed {
@@ -62,10 +65,11 @@ pub(super) fn matrix(
             transposed: turns,
             a,
         } => {
-            let rows = rows(s, &w.regs, address, a.len(), Intent::Write)?;
+            let rows = rows(s, w, address, a.len(), Intent::Write, |s, _, at, mask| {
+                check_stores(s, at, mask)
+            })?;
             for (rows, &a) in rows.chunks_exact(8).zip(a) {
-                let matrix = to_matrix(&w.regs.words[a as usize]);
-                let matrix = if *turns { transposed(&matrix) } else { matrix };
+                let matrix = from_lanes(&w.regs.words[a as usize], *turns);
                 for (&at, row) in rows.iter().zip(&matrix) {
                     store(s.shared.bytes_mut(), at as usize, row);
                 }
@@ -73,6 +77,26 @@ pub(super) fn matrix(
         }
     }
     Ok(())
+}
+
+/// Marks the registers that `ldmatrix` loaded from rows with bytes that hold no value.
+#[inline(never)]
+fn mark_matrices(w: &mut Warp, d: &[u32], transposed: bool, missing: &[Option<Missing>; LANES]) {
+    for (missing, &index) in missing.as_chunks::<8>().0.iter().zip(d) {
+        let Some(first) = missing.iter().flatten().next() else {
+            continue;
+        };
+        let rows: Matrix = missing.map(|missing| {
+            let bytes = missing.map_or(0, |missing| missing.bytes);
+            std::array::from_fn(|column| bits_of(bytes >> (2 * column), 2) as u16)
+        });
+        let file = File::Word;
+        let number = Reg { file, index }.number();
+        let undefined = w.undefined.get_or_insert_default();
+        for (lane, &bits) in into_lanes(&rows, transposed).iter().enumerate() {
+            undefined.set(number, lane, bits.into(), first.from);
+        }
+    }
 }
 
 /// Loads a matrix. Each lane receives two elements of row `lane / 4` (9.7.14.5.15).
@@ -121,6 +145,25 @@ fn to_matrix(lanes: &[u32; LANES]) -> Matrix {
     matrix
 }
 
+/// The matrix of which `lanes` holds the elements.
+#[inline(always)]
+pub(super) fn from_lanes(lanes: &[u32; LANES], turns: bool) -> Matrix {
+    let matrix = to_matrix(lanes);
+    if turns { transposed(&matrix) } else { matrix }
+}
+
+/// The elements of a matrix, as the lanes hold them.
+pub(super) fn into_lanes(matrix: &Matrix, turns: bool) -> [u32; LANES] {
+    let mut lanes = [0; LANES];
+    // `Turn` transposes.
+    let rows = if turns { *matrix } else { transposed(matrix) };
+    wide(Turn {
+        rows,
+        to: &mut lanes,
+    });
+    lanes
+}
+
 #[inline(always)]
 fn transposed(matrix: &Matrix) -> Matrix {
     let mut out = [[0; 8]; 8];
@@ -157,28 +200,66 @@ fn store(bytes: &mut [u8], at: usize, row: &[u16; 8]) {
     }
 }
 
-/// The offsets of the matrices' rows. Lane `8 i + j` supplies the address of row `j` of matrix `i`, and each row has 16
-/// bytes. Offsets of matrices that the instruction does not access are meaningless.
+/// Counts and checks the accesses to the matrices' rows. Lane `8 i + j` supplies the offset of row `j` of matrix `i`,
+/// and each row has 16 bytes. Offsets of matrices that the instruction does not access are meaningless. For a load,
+/// `check` also marks each destination register that receives bytes that nothing has written.
+#[inline(always)]
 fn rows(
     s: &mut Surroundings,
-    regs: &Regs,
+    w: &mut Warp,
     address: &Address,
     matrices: usize,
     intent: Intent,
+    check: impl FnOnce(&mut Surroundings, &mut Warp, &[u64; LANES], u32) -> Result<(), Trouble>,
 ) -> Result<[u32; LANES], Trouble> {
-    let given = addresses(regs, address);
-    let generic = address.room == Room::Generic && address.base.file == File::Long;
-    let at = match generic {
-        true => over(&given, |at| resolve(at).1),
-        false => given,
-    };
+    let at = offsets(&w.regs, address);
     let mask = ((1u64 << (8 * matrices)) - 1) as u32;
     if !count::note(s, &at, ROW as u32, mask, intent) {
-        for lane in crate::ptx::regs::lanes(mask) {
-            let who = s.who(lane);
-            let checked = s.shared.check(at[lane], ROW as u32, intent, who);
-            checked.map_err(at_lane(lane))?;
-        }
+        check(s, w, &at, mask)?;
     }
     Ok(over(&at, |at| at as u32))
+}
+
+/// Checks the rows of a load one by one, and marks the registers whose bytes hold no value.
+#[inline(never)]
+fn check_loads(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    (d, transposed): (&[u32], bool),
+    at: &[u64; LANES],
+    mask: u32,
+) -> Result<(), Trouble> {
+    let mut missing = None;
+    for lane in crate::ptx::regs::lanes(mask) {
+        let who = s.who(lane);
+        let checked = s.shared.check_load(at[lane], ROW as u32, Intent::Read, who);
+        let (_, of_row) = checked.map_err(at_lane(lane))?;
+        if of_row.is_some() {
+            missing.get_or_insert([None; LANES])[lane] = of_row;
+        }
+    }
+    if let Some(missing) = missing {
+        mark_matrices(w, d, transposed, &missing);
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn check_stores(s: &mut Surroundings, at: &[u64; LANES], mask: u32) -> Result<(), Trouble> {
+    for lane in crate::ptx::regs::lanes(mask) {
+        let who = s.who(lane);
+        let checked = s.shared.check(at[lane], ROW as u32, Intent::Write, who);
+        checked.map_err(at_lane(lane))?;
+    }
+    Ok(())
+}
+
+/// The offset in shared memory that each lane supplies.
+pub(super) fn offsets(regs: &Regs, address: &Address) -> [u64; LANES] {
+    let given = addresses(regs, address);
+    let generic = address.room == Room::Generic && address.base.file == File::Long;
+    match generic {
+        true => over(&given, |at| resolve(at).1),
+        false => given,
+    }
 }

@@ -71,9 +71,12 @@ pub(super) fn load(
                     Intent::Read
                 };
                 let who = s.who(lane);
-                s.shared
-                    .check(address, bytes, intent, who)
-                    .map_err(at_lane(lane))?
+                let checked = s.shared.check_load(address, bytes, intent, who);
+                let (start, missing) = checked.map_err(at_lane(lane))?;
+                if let Some(missing) = &missing {
+                    w.mark_loaded(access, lane, missing);
+                }
+                start
             }
             Room::Local => inside(address, bytes, s.local_bytes, lane)? + lane * s.local_bytes,
             Room::Param => inside(address, bytes, s.parameters.len(), lane)?,

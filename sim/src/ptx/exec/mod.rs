@@ -6,10 +6,13 @@ mod barrier;
 mod copy;
 mod count;
 mod execute;
+mod marking;
 mod matrix;
 mod memory;
+mod races;
 mod switch;
 mod together;
+mod undefined;
 mod warp_wide;
 mod warpgroup;
 mod whole;
@@ -37,6 +40,7 @@ pub struct PtxBlock<'a> {
     pub(super) counters: Counters,
     pub(super) requests: Requests,
     pub(super) barriers: [barrier::Arrivals; 16],
+    pub(super) dropped: races::Dropped,
 }
 
 pub(super) fn no_arrivals(warps: usize) -> [barrier::Arrivals; 16] {
@@ -139,12 +143,34 @@ impl PtxBlock<'_> {
             warp: warp as u32,
             lane,
         });
-        Fault { kind, place }
+        Fault {
+            kind,
+            place,
+            used_at: None,
+        }
     }
 
     fn trouble(&self, warp: usize, trouble: Trouble) -> Fault {
         let kind = match trouble.wrong {
             Wrong::Kind(kind) => kind,
+            Wrong::Undefined(from) => {
+                let kind = from.kind(|at| self.kernel.describe(at));
+                let used = self.fault(warp, kind, trouble.lane);
+                let (instruction, line) = self.kernel.describe(from.at);
+                let place = Box::new(Place {
+                    instruction,
+                    offset: u64::from(from.at),
+                    line,
+                    warp: from.warp.into(),
+                    lane: Some(from.lane.into()),
+                    ..(*used.place).clone()
+                });
+                return Fault {
+                    place,
+                    used_at: Some(used.place),
+                    ..used
+                };
+            }
             Wrong::Race(offset, who) => {
                 let (instruction, line) = self.kernel.describe(who.pc);
                 FaultKind::Race {
@@ -169,6 +195,7 @@ impl PtxBlock<'_> {
         let result = self.run_on(warp, limit, &mut done);
         self.counters.instructions += u64::from(done);
         result.map_err(|trouble| self.trouble(warp, trouble))?;
+        self.judge_races()?;
         self.after(warp)?;
         Ok(done)
     }
@@ -196,14 +223,21 @@ impl PtxBlock<'_> {
             }
             let group = &mut w.groups[w.current];
             let counters = &mut self.counters;
-            let ran = on_registers(code, &mut w.regs, counters, group, most);
+            let ran = match w.undefined {
+                None => on_registers(code, &mut w.regs, counters, group, most),
+                Some(_) => undefined::on_registers(code, w, counters),
+            };
             if ran != 0 {
                 *done += ran;
                 continue;
             }
+            let group = w.groups[w.current];
             let inst = &code.insts[group.pc as usize];
             *done += 1;
-            let active = count(counters, inst, &w.regs, group);
+            let active = count(counters, inst, &w.regs, &group);
+            if w.undefined.is_some() {
+                undefined::before(w, inst, active)?;
+            }
             let mut s = Surroundings {
                 memory: self.memory,
                 shared: &mut self.shared,
@@ -219,11 +253,14 @@ impl PtxBlock<'_> {
             if let Op::Together { what, members } = &inst.op
                 && all_are_here(w, *members, active)
             {
-                let done = together::together(&mut s, w, what, &code.matrices, active);
+                let done = undefined::together(&mut s, w, what, code, active);
                 s.shared.warp_sync(warp as u8);
                 done?;
                 w.groups[w.current].pc += 1;
             } else if execute(&mut s, w, inst, active)?.is_break() {
+                break;
+            }
+            if self.shared.has_raced() {
                 break;
             }
         }
@@ -237,7 +274,7 @@ fn check_registers(code: &Code, w: &mut Warp) -> Result<(), Trouble> {
     let pc = group.pc as usize;
     match &code.uses[pc] {
         Some(uses) => {
-            let active = group.mask & guard_of(&code.insts[pc], &w.regs);
+            let active = group.mask & code.insts[pc].guarded(&w.regs);
             warpgroup::check_use(w, uses, active)
         }
         None => Ok(()),
@@ -272,17 +309,10 @@ fn on_registers(
 /// Counts an instruction of a group, and returns the mask of the active lanes.
 #[inline(always)]
 fn count(counters: &mut Counters, inst: &Inst, regs: &Regs, group: &Group) -> u32 {
-    let active = group.mask & guard_of(inst, regs);
+    let active = group.mask & inst.guarded(regs);
     counters.executed[group.pc as usize] += 1;
     counters.lanes[group.pc as usize] += crate::lanes::count(active);
     active
-}
-
-/// The lanes in which the guard of an instruction is true.
-#[inline(always)]
-fn guard_of(inst: &Inst, regs: &Regs) -> u32 {
-    let guard = regs.preds[inst.guard as usize];
-    if inst.negated { !guard } else { guard }
 }
 
 /// Whether all lanes that have not ended execute the instruction together, with equal member masks that contain all of

@@ -21,7 +21,7 @@ pub(super) fn switch(
         .fold(0, |m, lane| m | 1 << lane);
     let Some(&target) = targets.get(row[first] as usize) else {
         let what = format!(
-            "`brx.idx` has {} targets, and the index is {}",
+            "`brx.idx` has {} targets, but the index is {}",
             targets.len(),
             row[first]
         );

@@ -3,7 +3,7 @@
 //! NVIDIA, "PTX ISA": `bar.warp.sync`, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`.
 
 use super::access::{Surroundings, Trouble};
-use super::{PtxBlock, together};
+use super::{PtxBlock, undefined};
 use crate::ptx::code::{Op, Together};
 use crate::ptx::regs::lanes;
 use crate::ptx::warp::State;
@@ -73,6 +73,7 @@ impl PtxBlock<'_> {
             self.warps[warp].current = at;
             return Err(self.trouble(warp, trouble));
         }
+        self.judge_races()?;
         for group in &mut self.warps[warp].groups {
             if let State::Together(lanes) = group.state
                 && same(group.pc)
@@ -117,7 +118,7 @@ impl PtxBlock<'_> {
                 .fold(0, |part, lane| part | 1 << lane);
             rest &= !part;
             result = match mask & part == part {
-                true => together::together(&mut s, w, what, &code.matrices, part),
+                true => undefined::together(&mut s, w, what, code, part),
                 false => Err(not_named()),
             };
         }

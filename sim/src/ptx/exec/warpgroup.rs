@@ -42,7 +42,7 @@ pub(super) fn order(
 ) -> Result<(), Trouble> {
     if mask != !0 {
         return Err(invalid(
-            "an instruction of a warpgroup needs all lanes of the warp",
+            "a warpgroup instruction needs all lanes of the warp",
         ));
     }
     let Warp { flight, regs, .. } = w;

@@ -34,6 +34,31 @@ fn check(
     Ok(())
 }
 
+/// Counts and checks a load from shared memory in all lanes of the mask, and marks the registers whose bytes hold no
+/// value.
+fn check_loads(
+    s: &mut Surroundings,
+    w: &mut Warp,
+    access: &Access,
+    at: &[u64; LANES],
+    mask: u32,
+    intent: Intent,
+) -> Result<(), Trouble> {
+    let bytes = access.bytes * access.regs.len() as u32;
+    if count::note(s, at, bytes, mask, intent) {
+        return Ok(());
+    }
+    for lane in lanes(mask) {
+        aligned(at[lane], bytes, lane)?;
+        let checked = s.shared.check_load(at[lane], bytes, intent, s.who(lane));
+        let (_, missing) = checked.map_err(at_lane(lane))?;
+        if let Some(missing) = &missing {
+            w.mark_loaded(access, lane, missing);
+        }
+    }
+    Ok(())
+}
+
 /// Executes a load from shared memory.
 pub(super) fn load_shared(
     s: &mut Surroundings,
@@ -47,7 +72,7 @@ pub(super) fn load_shared(
     } else {
         Intent::Read
     };
-    check(s, at, access.bytes * access.regs.len() as u32, mask, intent)?;
+    check_loads(s, w, access, at, mask, intent)?;
     let bytes = s.shared.bytes();
     if plain(access) {
         let word = |at: u64| at as usize;

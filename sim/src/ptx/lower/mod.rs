@@ -206,7 +206,7 @@ impl<'a> Lower<'a> {
 
     fn guarded(&mut self, statement: &'a Statement<'a>) -> Result<(), ParseError> {
         self.origin.text = statement.line;
-        self.uses.begin();
+        self.uses.begin(statement);
         if self.code.insts.len() > MAX_INSTRUCTIONS {
             return self.error(format!(
                 "`{}` has more than {MAX_INSTRUCTIONS} instructions",
@@ -233,6 +233,10 @@ impl<'a> Lower<'a> {
         let (guard, negated) = self.guard;
         self.code.insts.push(Inst { op, guard, negated });
         self.code.origins.push(self.origin);
+        let first = self.code.mentioned.len() as u32;
+        self.code.mentioned.extend_from_slice(self.uses.all());
+        let end = self.code.mentioned.len() as u32;
+        self.code.mentions.push(first..end);
     }
 
     fn fresh(&mut self, file: File) -> Reg {
@@ -242,10 +246,12 @@ impl<'a> Lower<'a> {
             File::Pred => &mut self.code.preds,
         };
         *count += 1;
-        Reg {
+        let reg = Reg {
             file,
             index: *count - 1,
-        }
+        };
+        self.uses.add(reg);
+        reg
     }
 
     /// Replaces the labels in branches by instruction indices.

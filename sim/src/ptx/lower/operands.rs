@@ -88,7 +88,8 @@ impl<'a> Lower<'a> {
         self.fitting(reg, file, name)
     }
 
-    /// A wider register supplies its low bits (9.4.1). A narrower register is extended with zeros.
+    /// Returns a register of `file` that has the value of `reg`. A wider register supplies its low bits (9.4.1), and a
+    /// narrower register is extended with zeros.
     fn fitting(&mut self, reg: Reg, file: File, name: &str) -> Result<Reg, ParseError> {
         if reg.file == file {
             return Ok(reg);

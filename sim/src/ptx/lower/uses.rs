@@ -1,9 +1,10 @@
-//! Finds the instructions that use registers of warpgroup products.
+//! Finds the registers that instructions use.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::ptx::code::{Code, File, MatrixOp, Reg, Use};
+use crate::ptx::regs::CARRY;
 use crate::ptx::syntax::{Operand, Statement};
 
 /// The registers that statements mention.
@@ -11,17 +12,38 @@ use crate::ptx::syntax::{Operand, Statement};
 pub(super) struct Uses {
     /// The 32-bit registers in the current statement, in the order in which they were decoded.
     mentioned: Vec<u32>,
+    /// The numbers of all registers that the instructions of the current statement may read or write so far.
+    all: Vec<usize>,
     of_instructions: Vec<Option<Use>>,
 }
 
 impl Uses {
     /// Begins a statement.
-    pub fn begin(&mut self) {
+    pub fn begin(&mut self, statement: &Statement) {
         self.mentioned.clear();
+        self.all.clear();
+        let name = statement.opcode.split('.').next().unwrap_or("");
+        if matches!(name, "addc" | "subc" | "madc") || statement.opcode.contains(".cc") {
+            self.all.push(CARRY);
+        }
+    }
+
+    /// The numbers of all registers that the instructions of the current statement may read or write so far.
+    pub fn all(&self) -> &[usize] {
+        &self.all
+    }
+
+    /// Records a register that the decoder adds to the current statement.
+    pub fn add(&mut self, reg: Reg) {
+        let number = reg.number();
+        if !self.all.contains(&number) {
+            self.all.push(number);
+        }
     }
 
     /// Records a register of the current statement.
     pub fn mention(&mut self, reg: Reg) {
+        self.add(reg);
         if reg.file == File::Word {
             self.mentioned.push(reg.index);
         }

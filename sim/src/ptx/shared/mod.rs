@@ -7,9 +7,11 @@
 //! transferred to the granules. A barrier of all warps clears the log, because nothing before such a barrier can race
 //! with later accesses.
 
+mod loads;
 mod products;
 
-use std::ops::Range;
+use std::collections::HashMap;
+use std::ops::{Range, RangeInclusive};
 
 use crate::FaultKind;
 use crate::footprint::Footprints;
@@ -19,13 +21,26 @@ use crate::ptx::cells::{Access, Cells, Intent, Who};
 use crate::ptx::notes::{Note, Notes};
 use crate::ptx::proxy::Proxy;
 use crate::ptx::regs::LANES;
+use crate::undefined::{Cause, Origin};
+
+pub(super) use loads::Missing;
 
 /// Why an access is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
     Kind(FaultKind),
+    /// A use of an undefined value.
+    Undefined(Origin),
     /// A race at this offset, and the origin of the earlier access.
     Race(u64, Who),
+}
+
+/// A write that races with an earlier read. It is only a fault if the value that was read is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Raced {
+    pub offset: u64,
+    pub reader: Who,
+    pub writer: Who,
 }
 
 /// The asynchronous copies of one instruction of a warp that are not complete.
@@ -50,6 +65,11 @@ pub(super) struct Shared {
     copies: Vec<Pending>,
     /// The accesses of `wgmma`. `None` if the kernel has no such instruction.
     proxy: Option<Box<Proxy>>,
+    /// For granules to which an undefined value was stored, the origin of the value. An entry has no meaning after a
+    /// later store to its granule.
+    undefined: HashMap<usize, Origin>,
+    /// The writes of the current instruction that race with earlier reads.
+    raced: Vec<Raced>,
 }
 
 /// The result of recording an access of a warp.
@@ -74,6 +94,8 @@ impl Shared {
             notes: Notes::new(shift),
             copies: Vec::new(),
             proxy: None,
+            undefined: HashMap::new(),
+            raced: Vec::new(),
         }
     }
 
@@ -136,7 +158,7 @@ impl Shared {
         }
     }
 
-    /// Checks and records an access of one lane, and returns its offset.
+    /// Checks and records an access of one lane, and returns its offset. A read of bytes that hold no value is wrong.
     ///
     /// # Errors
     /// Why the access is wrong.
@@ -147,6 +169,36 @@ impl Shared {
         intent: Intent,
         who: Who,
     ) -> Result<usize, Wrong> {
+        let (granules, access) = self.begin(offset, bytes, intent, who)?;
+        for at in granules {
+            if matches!(intent, Intent::Read | Intent::StrongRead)
+                && let Some(from) = self.missing(at, who)
+            {
+                return Err(match self.undefined.get(&at) {
+                    Some(from) if !self.marks.is_written(at) => Wrong::Undefined(*from),
+                    _ if from.cause == Cause::Pending => {
+                        let offset = from.offset.into();
+                        Wrong::Kind(FaultKind::BeforeWait { offset })
+                    }
+                    _ => {
+                        let offset = from.offset.into();
+                        Wrong::Kind(FaultKind::Unwritten { offset })
+                    }
+                });
+            }
+            self.check_granule(at, intent, access)?;
+        }
+        Ok(offset as usize)
+    }
+
+    /// Checks the bounds of an access, and prepares the checks of its granules.
+    fn begin(
+        &mut self,
+        offset: u64,
+        bytes: u32,
+        intent: Intent,
+        who: Who,
+    ) -> Result<(RangeInclusive<usize>, Access), Wrong> {
         let size = self.bytes.len();
         if offset
             .checked_add(u64::from(bytes))
@@ -185,10 +237,7 @@ impl Shared {
             offset as usize >> self.shift,
             (offset as usize + bytes as usize - 1) >> self.shift,
         );
-        for at in first..=end {
-            self.check_granule(at, intent, access)?;
-        }
-        Ok(offset as usize)
+        Ok((first..=end, access))
     }
 
     fn check_granule(&mut self, at: usize, intent: Intent, now: Access) -> Result<(), Wrong> {
@@ -196,16 +245,15 @@ impl Shared {
         if self.marks.is_forbidden(at) {
             return Err(Wrong::Kind(FaultKind::BetweenVariables { offset }));
         }
-        let reads = matches!(intent, Intent::Read | Intent::StrongRead);
-        if reads && !self.marks.is_written(at) {
-            return Err(Wrong::Kind(FaultKind::Unwritten { offset }));
-        }
-        if reads && self.marks.is_pending(at) {
-            return Err(Wrong::Kind(FaultKind::BeforeWait { offset }));
-        }
-        self.cells
-            .access(at, intent, now)
-            .map_err(|who| Wrong::Race(offset, who))?;
+        let raced = self.cells.access(at, intent, now);
+        let raced = raced.map_err(|who| Wrong::Race(offset, who))?;
+        let writer = now.who;
+        let raced = raced.into_iter().flatten().map(|reader| Raced {
+            offset,
+            reader,
+            writer,
+        });
+        self.raced.extend(raced);
         let touch = match intent {
             Intent::Read | Intent::StrongRead => Touch::Read,
             Intent::Write | Intent::StrongWrite => Touch::Write,
@@ -213,6 +261,17 @@ impl Shared {
         };
         self.marks.touch_one(at, touch);
         Ok(())
+    }
+
+    /// Removes and returns the writes that race with earlier reads.
+    pub fn take_raced(&mut self) -> Vec<Raced> {
+        std::mem::take(&mut self.raced)
+    }
+
+    /// Whether a write races with an earlier read.
+    #[inline(always)]
+    pub fn has_raced(&self) -> bool {
+        !self.raced.is_empty()
     }
 
     /// All bytes, for reads that the caller has already checked.
@@ -428,6 +487,7 @@ mod tests {
             for (pc, action) in (0..3).cycle().zip(&actions) {
                 let results = (apply(&mut quick, true, pc, action), apply(&mut full, false, pc, action));
                 prop_assert_eq!(&results.0, &results.1);
+                prop_assert_eq!(quick.take_raced(), full.take_raced());
                 if results.0.is_err() {
                     break;
                 }

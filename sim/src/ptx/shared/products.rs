@@ -94,11 +94,12 @@ impl Shared {
         let what = match proxy.map(|proxy| proxy.issue(who.warp, who.pc, descriptors)) {
             Some(true) => return Ok(()),
             Some(false) => {
-                "the warps of a warpgroup execute different `wgmma.mma_async`, or with different descriptors"
+                "the warps of a warpgroup execute different `wgmma.mma_async` instructions, or have different \
+                 descriptors"
                     .to_owned()
             }
             None => format!(
-                "a warpgroup has {} warps, and the block has {warps}, which is not a multiple",
+                "a warpgroup has {} warps, but the block has {warps}, which is not a multiple",
                 proxy::WARPS
             ),
         };

@@ -24,13 +24,9 @@ public:
 
 private:
     TempStorage& storage;
-    KILN_MEMBER static TempStorage& own_storage() {
-        __shared__ TempStorage kiln_own;
-        return kiln_own;
-    }
 
 public:
-    KILN_MEMBER BlockReduce() : storage(own_storage()) {}
+    KILN_MEMBER BlockReduce() : storage(kiln_own_storage<BlockReduce>()) {}
     KILN_MEMBER explicit BlockReduce(TempStorage& storage) : storage(storage) {}
 
     template <class Combine>

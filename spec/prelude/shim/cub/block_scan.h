@@ -21,10 +21,6 @@ public:
 
 private:
     TempStorage& storage;
-    KILN_MEMBER static TempStorage& own_storage() {
-        __shared__ TempStorage kiln_own;
-        return kiln_own;
-    }
     // What comes before a thread's own values: nothing for the first thread, and else `before`.
     struct place {
         T before, aggregate;
@@ -70,7 +66,7 @@ private:
     }
 
 public:
-    KILN_MEMBER BlockScan() : storage(own_storage()) {}
+    KILN_MEMBER BlockScan() : storage(kiln_own_storage<BlockScan>()) {}
     KILN_MEMBER explicit BlockScan(TempStorage& storage) : storage(storage) {}
 
     template <int ITEMS, class Combine>

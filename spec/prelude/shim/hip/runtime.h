@@ -26,6 +26,7 @@
 #define __shfl_up(...) __shfl_up_sync(KILN_HIP_LANES, __VA_ARGS__)
 #define __shfl_down(...) __shfl_down_sync(KILN_HIP_LANES, __VA_ARGS__)
 #define __shfl_xor(...) __shfl_xor_sync(KILN_HIP_LANES, __VA_ARGS__)
+#include "shim/hip/vector.h"
 #include "shim/hip/votes.h"
 #define __lane_id()                                                                                    \
     ((threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % (unsigned int)warpSize)

@@ -143,13 +143,30 @@ template <class T> KILN_MEMBER constexpr remove_reference_t<T>&& move(T&& x) noe
 }
 template <class T> KILN_MEMBER constexpr T&& forward(remove_reference_t<T>& x) noexcept { return static_cast<T&&>(x); }
 template <class T> KILN_MEMBER constexpr T&& forward(remove_reference_t<T>&& x) noexcept { return static_cast<T&&>(x); }
-template <class T> KILN_MEMBER constexpr void swap(T& a, T& b) noexcept {
-    T kept = move(a);
-    a = move(b);
-    b = move(kept);
-}
 #endif
 
+template <class T> KILN_MEMBER constexpr void swap(T& a, T& b) noexcept {
+    T kept = static_cast<T&&>(a);
+    a = static_cast<T&&>(b);
+    b = static_cast<T&&>(kept);
+}
+
+template <class A, class B> struct pair {
+    using first_type = A;
+    using second_type = B;
+    A first;
+    B second;
+    pair() = default;
+    KILN_MEMBER constexpr pair(const A& a, const B& b) : first(a), second(b) {}
+};
+template <class A, class B> KILN_MEMBER constexpr bool operator==(const pair<A, B>& a, const pair<A, B>& b) {
+    return a.first == b.first && a.second == b.second;
+}
+template <class A, class B> KILN_MEMBER constexpr pair<A, B> make_pair(A a, B b) { return pair<A, B>(a, b); }
+
 }  // namespace std
+
+#include "shim/std/type_categories.h"
+#include "shim/std/type_relations.h"
 
 #endif

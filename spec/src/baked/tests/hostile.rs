@@ -152,7 +152,7 @@ fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
                 &format!("device = \"{L4}\""),
                 &format!("device = \"{RTX}\""),
             ),
-            "line 7: a row of `cuda/sm_86/NVIDIA GeForce RTX 3090` in the section of `cuda/sm_89/NVIDIA L4`",
+            "line 7: the row is for `cuda/sm_86/NVIDIA GeForce RTX 3090`, but it is in the section of `cuda/sm_89/NVIDIA L4`",
         ),
         (
             "device of an unknown backend",
@@ -230,8 +230,8 @@ fn hostile_tables() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ),
         (
             "too large",
-            vec![b'#'; (1 << 20) + 1],
-            "has 1048577 bytes, more than the 1048576",
+            vec![b'#'; MAX_TABLE_BYTES + 1],
+            "has 16777217 bytes, but the maximum is 16777216",
         ),
         (
             "no UTF-8",

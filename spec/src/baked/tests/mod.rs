@@ -30,7 +30,7 @@ const L4: &str = "cuda/sm_89/NVIDIA L4";
 const RTX: &str = "cuda/sm_86/NVIDIA GeForce RTX 3090";
 const STRIX: &str = "hip/gfx1151/AMD Radeon 8060S";
 
-fn row(spec: &KernelSpec, key: &str, problem: &str, config: &str) -> Row {
+pub(super) fn row(spec: &KernelSpec, key: &str, problem: &str, config: &str) -> Row {
     let config = spec.parse_config(config).unwrap();
     let problem = spec.parse_problem(problem).unwrap();
     Row {
@@ -52,12 +52,12 @@ fn row(spec: &KernelSpec, key: &str, problem: &str, config: &str) -> Row {
     }
 }
 
-const SMALL: &str = "m=512,n=512,k=512";
+pub(super) const SMALL: &str = "m=512,n=512,k=512";
 const LARGE: &str = "m=4096,n=4096,k=4096";
-const WINNER: &str = "BLOCK_M=64,BLOCK_N=64,BLOCK_K=16,VECTOR_WIDTH=4,THREADS=256";
+pub(super) const WINNER: &str = "BLOCK_M=64,BLOCK_N=64,BLOCK_K=16,VECTOR_WIDTH=4,THREADS=256";
 const OTHER: &str = "BLOCK_M=32,BLOCK_N=64,BLOCK_K=16,VECTOR_WIDTH=4,THREADS=128";
 
-fn gemm() -> KernelSpec {
+pub(super) fn gemm() -> KernelSpec {
     crate::parse::tests::gemm()
 }
 
@@ -363,7 +363,7 @@ fn a_table_of_another_kernel_is_refused() {
     let error = BakedTable::parse_for(one_row().as_bytes(), "softmax").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the table is of kernel `gemm`, not `softmax`"
+        "the table belongs to kernel `gemm`, not to kernel `softmax`"
     );
 }
 

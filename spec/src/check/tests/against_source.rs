@@ -32,14 +32,14 @@ fn a_parameter_that_nothing_uses_is_reported_with_the_nearest_name() {
     assert_eq!(
         differences(GEMM_ATTRIBUTE, &source),
         [
-            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; did you mean `VECTOR_WITH`? Every value would give the same launch"
+            "VECTOR_WIDTH: the kernel's code never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; did you mean `VECTOR_WITH`? Every value would give the same launch"
         ]
     );
     let source = SOURCE.replace("VECTOR_WIDTH", "4");
     assert_eq!(
         differences(GEMM_ATTRIBUTE, &source),
         [
-            "VECTOR_WIDTH: the source never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; every value would give the same launch of the same kernel: use it, or remove it"
+            "VECTOR_WIDTH: the kernel's code never mentions `VECTOR_WIDTH`, nor do `grid`, `block` and `shared`; every value would give the same launch of the same kernel: use it, or remove it"
         ]
     );
 }
@@ -64,7 +64,7 @@ fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
     assert_eq!(
         found,
         [
-            "\"gemm.cu\": nothing gives the `__constant__` variable `taps` a value (source:1); callers give it by an argument behind the kernel's own, `#[constant] #[len(..)] taps: &[..]` (float); a value that never changes is an initialiser in the source"
+            "\"gemm.cu\": nothing gives the `__constant__` variable `taps` a value (source:1); pass its value in an argument after the kernel's own: `#[constant] #[len(..)] taps: &[..]` (float); if its value never changes, initialise it in the source"
         ]
     );
     assert_eq!(with("__constant__ float taps[9] = {1.0f};"), [""; 0]);
@@ -126,24 +126,32 @@ fn the_entries_of_baseline_and_reference_are_checked_where_they_are_named() {
 }
 
 #[test]
-fn a_header_for_host_code_is_an_error_with_its_line() {
-    let source = format!("#include <cmath>\n#include <vector>\n{SOURCE}");
-    let found = differences(GEMM_ATTRIBUTE, &source);
+fn host_code_in_the_source_is_accepted() {
+    let host = "#include <vector>\nvoid host(std::vector<float> x) { gemm<<<1, 2>>>(); }";
+    let source = format!("{SOURCE}\n{host}");
+    assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
+}
+
+#[test]
+fn a_launch_in_a_kernel_is_an_error_with_its_line() {
+    let with = |code: &str| {
+        let body = format!("{{\n{code}\n");
+        let name = SOURCE.find("void gemm(").unwrap();
+        let open = name + SOURCE[name..].find('{').unwrap();
+        let source = format!("{}{body}{}", &SOURCE[..open], &SOURCE[open + 1..]);
+        differences(GEMM_ATTRIBUTE, &source)
+    };
+    let launch = "gemm<<<1, 2>>>();";
+    let found = with(launch);
     let [one] = found.as_slice() else {
         panic!("{found:?}");
     };
-    assert!(
-        one.contains(
-            "`<vector>` (source:2) is a header for host code: it does not compile for GPUs"
-        ),
-        "{one}"
-    );
-    assert!(one.contains("under `#ifndef KILN`"), "{one}");
-    let source = format!("#ifndef KILN\n#include <vector>\n#endif\n{SOURCE}");
-    assert_eq!(differences(GEMM_ATTRIBUTE, &source), [""; 0]);
-    let guarded = format!("#ifndef G_H\n#define G_H\n#include <vector>\n#endif\n{SOURCE}");
-    let found = differences(GEMM_ATTRIBUTE, &guarded);
-    assert!(found[0].contains("`<vector>` (source:3)"), "{found:?}");
+    assert!(one.contains("launches a kernel from a kernel"), "{one}");
+    assert_eq!(with(&format!("#ifndef KILN\n{launch}\n#endif")), [""; 0]);
+    assert_eq!(with(&format!("#ifdef MAIN\n{launch}\n#endif")), [""; 0]);
+    let others =
+        "// gemm<<<1, 2>>>()\nconst char* s = \"<<<\"; int x = 1 << 2; a.operator<<<int>(b);";
+    assert_eq!(with(others), [""; 0]);
 }
 
 #[test]
@@ -182,6 +190,11 @@ fn a_parameter_of_which_the_source_only_tests_that_it_is_defined_is_an_error() {
                 "VECTOR_WIDTH: the source only tests whether `VECTOR_WIDTH` is defined, and Kiln defines it for every value; test its value: `#if VECTOR_WIDTH`"
             ]
         );
+        // With a single value, it is like `-DVECTOR_WIDTH=1` on the command line of a compiler.
+        let single = GEMM_ATTRIBUTE.replace("VECTOR_WIDTH in [1, 2, 4]", "VECTOR_WIDTH in [1]");
+        assert_ne!(single, GEMM_ATTRIBUTE);
+        let found = differences(&single, &format!("{test}\n#endif\n{source}"));
+        assert_eq!(found, [""; 0]);
     }
 }
 

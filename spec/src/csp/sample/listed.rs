@@ -10,7 +10,7 @@ use super::relaxed::{RelaxedSet, Sampler};
 /// Minimum number of random configs that are tried for the estimate, even if fewer fill the list.
 const ESTIMATED_FROM: u64 = 1 << 14;
 
-/// Drawing stops with an error if fewer than one in this many configs is valid.
+/// Drawing ends with an error if fewer than one in this many of the tried configs is valid.
 const HOPELESS: u64 = 1_000_000;
 
 /// Limits of a sample.

@@ -4,7 +4,7 @@ use super::Lower;
 use crate::expr::Expr;
 use crate::model::{
     Access, ArgSpec, Comparison, ElemRef, ElemType, Fill, Passing, Plain, PlainArg, ScalarArg,
-    ScalarType, ScalarValue, SliceArg,
+    ScalarType, ScalarValue, SliceArg, TypedArg,
 };
 use crate::parse::declaration::{ArgDecl, ArgKind, Spanned};
 use crate::text::diagnostic::SpanRange;
@@ -16,6 +16,7 @@ impl Lower<'_> {
                 ArgKind::Scalar(ty) => ArgSpec::Scalar(self.scalar(arg, *ty)),
                 ArgKind::Slice { elem, .. } => ArgSpec::Slice(self.slice(arg, elem)),
                 ArgKind::Plain => ArgSpec::Plain(self.plain(arg)),
+                ArgKind::Typed(ty) => ArgSpec::Typed(self.typed(arg, ty)),
             })
             .collect();
         let writes = |arg: &ArgDecl| arg.access().is_some_and(Access::is_output);
@@ -56,13 +57,14 @@ impl Lower<'_> {
             compare.is_some_and(|compare| compare.value == Comparison::None)
         };
         if outputs.all(uncompared) {
-            let help = "compare one at least: without `#[compare]` each element is, with \
-                `#[compare(sum)]`, `max` or `min` what they come to";
+            let help = "compare at least one output: without `#[compare]`, each of its elements is compared; with \
+                        `#[compare(sum)]`, `max` or `min`, only their sum, maximum or minimum";
             self.report(ident.span(), "no output is compared", help);
         }
     }
 
-    fn scalar(&mut self, arg: &ArgDecl, ty: ScalarType) -> ScalarArg {
+    /// Reports the attributes of slices on an argument that is not a slice.
+    fn not_a_slice(&mut self, arg: &ArgDecl, what: &str) {
         let misplaced = [
             ("len", arg.len.as_ref().map(|e| e.span())),
             ("fill", arg.fill.as_ref().map(|f| f.span)),
@@ -74,10 +76,14 @@ impl Lower<'_> {
         ];
         for (name, span) in misplaced {
             if let Some(span) = span {
-                let message = format!("`#[{name}]` on the scalar `{}`", arg.ident);
+                let message = format!("`#[{name}]` on {what}");
                 self.report(span, message, "it describes slices; remove it");
             }
         }
+    }
+
+    fn scalar(&mut self, arg: &ArgDecl, ty: ScalarType) -> ScalarArg {
+        self.not_a_slice(arg, &format!("the scalar `{}`", arg.ident));
         ScalarArg {
             name: arg.name(),
             ty,
@@ -87,22 +93,8 @@ impl Lower<'_> {
     }
 
     fn plain(&mut self, arg: &ArgDecl) -> PlainArg {
-        let misplaced = [
-            ("len", arg.len.as_ref().map(|e| e.span())),
-            ("fill", arg.fill.as_ref().map(|f| f.span)),
-            ("align", arg.align.as_ref().map(|e| e.span())),
-            ("tolerance", arg.tolerance.as_ref().map(|t| t.span)),
-            ("inout", arg.inout),
-            ("compare", arg.compare.as_ref().map(|c| c.span)),
-            ("constant", arg.constant.as_ref().map(|c| c.span)),
-            ("computed", arg.computed.as_ref().map(|e| e.span())),
-        ];
-        for (name, span) in misplaced {
-            if let Some(span) = span {
-                let message = format!("`#[{name}]` on `{}`, which is passed by value", arg.ident);
-                self.report(span, message, "it describes slices; remove it");
-            }
-        }
+        self.not_a_slice(arg, &format!("`{}`, which is passed by value", arg.ident));
+        self.not_computed(arg);
         let dims: Vec<String> = (self.function.dimensions())
             .map(|(ident, _)| ident.to_string())
             .collect();
@@ -127,6 +119,58 @@ impl Lower<'_> {
         PlainArg {
             name: arg.name(),
             value: value.unwrap_or(Plain::Array(Vec::new())),
+        }
+    }
+
+    /// Reports `#[computed(..)]` on an argument that is not one of the integer scalars.
+    fn not_computed(&mut self, arg: &ArgDecl) {
+        if let Some(computed) = &arg.computed {
+            let message = format!(
+                "`#[computed]` on `{}`, which is not of an integer type",
+                arg.ident
+            );
+            let help = "callers give it: write `#[value(..)]` with the value to tune with";
+            self.report(computed.span(), message, help);
+        }
+    }
+
+    /// A number whose type is a 16-bit float or a type parameter.
+    fn typed(&mut self, arg: &ArgDecl, ty: &ElemRef) -> TypedArg {
+        self.not_a_slice(arg, &format!("the scalar `{}`", arg.ident));
+        self.not_computed(arg);
+        let choices = self.elem_choices(ty);
+        match &arg.value {
+            None if arg.computed.is_none() => {
+                let message = format!("`{}` has no value to tune with", arg.ident);
+                let help = "add `#[value(1.0)]`: a number of this type cannot be a problem size";
+                self.report(arg.ident.span(), message, help);
+            }
+            None => {}
+            Some(value) => {
+                if let Some(other) = choices.iter().find(|ty| !ty.holds(value.value)) {
+                    let number = match value.value {
+                        ScalarValue::Int(x) => x.to_string(),
+                        ScalarValue::Float(x) => format!("{x:?}"),
+                    };
+                    let message = match ty {
+                        ElemRef::Fixed(_) => {
+                            format!("{number} does not fit `{}`, which is {other}", arg.ident)
+                        }
+                        ElemRef::Param(_) => format!(
+                            "{number} does not fit `{}`, which may be {other}",
+                            arg.ident
+                        ),
+                    };
+                    let help = "give a value that every type of the argument can have";
+                    self.report(value.span, message, help);
+                }
+            }
+        }
+        let value = arg.value.as_ref().map(|value| value.value);
+        TypedArg {
+            name: arg.name(),
+            ty: ty.clone(),
+            value: value.unwrap_or(ScalarValue::Int(0)),
         }
     }
 
@@ -289,11 +333,15 @@ impl Lower<'_> {
                 self.check_fill(*span, value, &choices);
                 value.clone()
             }
-            None if choices.iter().all(|ty| ty.is_float()) => Fill::Uniform {
-                low: -1.0,
-                high: 1.0,
-            },
-            None => Fill::Below(Expr::Int(16)),
+            None => {
+                let mut fills = choices.iter().map(|ty| Fill::default_of(*ty));
+                let first = fills.next().unwrap_or(Fill::ByType);
+                if fills.all(|fill| fill == first) {
+                    first
+                } else {
+                    Fill::ByType
+                }
+            }
         }
     }
 
@@ -301,7 +349,7 @@ impl Lower<'_> {
         let (low, high) = match fill {
             Fill::Uniform { low, high } => (*low, *high),
             Fill::Constant(x) => (*x, *x),
-            Fill::Below(_) | Fill::Iota => return,
+            Fill::Below(_) | Fill::Iota | Fill::ByType => return,
         };
         for ty in choices {
             let Some((min, max)) = ty.integer_range() else {

@@ -44,7 +44,7 @@ impl Lower<'_> {
                 let help = "name the other entry with `entry = \"..\"`, or remove it";
                 self.report(
                     expr.span(),
-                    "geometry of a baseline that is not an entry of its own",
+                    "the baseline has a geometry, but not an entry of its own",
                     help,
                 );
             }
@@ -55,7 +55,11 @@ impl Lower<'_> {
             (None, None) if geometry.shared_bytes.is_none() => None,
             _ => {
                 let help = "give `grid(..)` and `block(..)`, or neither to use the kernel's";
-                self.report(decl.span, "half a geometry in the baseline", help);
+                self.report(
+                    decl.span,
+                    "the baseline has only a part of a geometry",
+                    help,
+                );
                 None
             }
         }

@@ -36,8 +36,8 @@ impl Lower<'_> {
     fn given_once(&mut self, values: &[Value]) {
         for (place, (name, _)) in values.iter().enumerate() {
             if values[..place].iter().any(|(n, _)| n.value == name.value) {
-                let message = format!("`{}` a second time in a config", name.value);
-                self.report(name.span, message, "each parameter has one value");
+                let message = format!("`{}` is given twice in one config", name.value);
+                self.report(name.span, message, "give each parameter one value");
             }
         }
     }

@@ -117,8 +117,8 @@ impl Lower<'_> {
                 .iter()
                 .any(|(other, _)| other.value == name.value)
             {
-                let message = format!("`{}` a second time in one problem", name.value);
-                self.report(name.span, message, "each dimension is given once");
+                let message = format!("`{}` is given twice in one problem", name.value);
+                self.report(name.span, message, "give each dimension once");
             }
             if names().any(|known| *known == *name.value) {
                 continue;
@@ -151,7 +151,7 @@ impl Lower<'_> {
             DimValue::Name(name) if known(name).is_some() => known(name).into_iter().collect(),
             _ => {
                 let names = quoted(axis.values.iter().map(|v| v.value.name()));
-                let message = format!("no type that `{}` may be", axis.name.value);
+                let message = format!("this is not one of the types of `{}`", axis.name.value);
                 self.report(given.span, message, &format!("it is one of {names}"));
                 Vec::new()
             }

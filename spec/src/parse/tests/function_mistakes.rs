@@ -42,14 +42,14 @@ const CASES: &[Case] = &[
         "m: u32",
         "m: u128",
         &[
-            "u128: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
+            "u128: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8, f16, bf16 and type parameters by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (
         "m: u32",
         "m: *const f32",
         &[
-            "*const f32: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
+            "*const f32: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8, f16, bf16 and type parameters by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (
@@ -69,7 +69,7 @@ const CASES: &[Case] = &[
     (
         "#[len(m * k)] a",
         "#[len(m * k)] #[len(m)] a",
-        &["#[len(m)]: `#[len]` a second time; each attribute is given once"],
+        &["#[len(m)]: `#[len]` is given twice; give each attribute once"],
     ),
     (
         "#[len(m * k)] a",
@@ -227,7 +227,40 @@ const CASES: &[Case] = &[
         "#[len(m * n)] c",
         "#[len(m * n)] #[compare(none)] c",
         &[
-            "c: no output is compared; compare one at least: without `#[compare]` each element is, with `#[compare(sum)]`, `max` or `min` what they come to",
+            "c: no output is compared; compare at least one output: without `#[compare]`, each of its elements is compared; with `#[compare(sum)]`, `max` or `min`, only their sum, maximum or minimum",
+        ],
+    ),
+    (
+        "m: u32",
+        "#[value(70000)] scale: f16, m: u32",
+        &[
+            "70000: 70000 does not fit `scale`, which is f16; give a value that every type of the argument can have",
+        ],
+    ),
+    (
+        "m: u32",
+        "scale: half::bf16, m: u32",
+        &[
+            "scale: `scale` has no value to tune with; add `#[value(1.0)]`: a number of this type cannot be a problem size",
+        ],
+    ),
+    (
+        "m: u32",
+        "#[computed(m)] scale: f16, m: u32",
+        &[
+            "m: `#[computed]` on `scale`, which is not of an integer type; callers give it: write `#[value(..)]` with the value to tune with",
+        ],
+    ),
+    (
+        "m: u32",
+        "#[len(m)] #[value(1)] scale: f16, m: u32",
+        &["m: `#[len]` on the scalar `scale`; it describes slices; remove it"],
+    ),
+    (
+        "m: u32",
+        "#[value(1)] scale: T, m: u32",
+        &[
+            "T: a struct needs a value to tune with; write `#[value(T { scale: 0.5f32, count: n as u32 })]` before it, with its fields; if `T` stands for several number types, declare `types(T in [f32, f16])` in the attribute",
         ],
     ),
 ];

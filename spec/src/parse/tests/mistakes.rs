@@ -43,7 +43,7 @@ const CASES: &[Case] = &[
     (
         "block(THREADS),",
         "block(THREADS), block(THREADS),",
-        &["block: `block` a second time; each item is given once"],
+        &["block: `block` is given twice; give each item once"],
     ),
     (
         "block(THREADS),",
@@ -234,7 +234,7 @@ const CASES: &[Case] = &[
     (
         "THREADS = 256)",
         "THREADS = 256, THREADS = 128)",
-        &["THREADS: `THREADS` a second time in the baseline; each is given once"],
+        &["THREADS: `THREADS` is given twice in the baseline; give each once"],
     ),
     (
         "THREADS = 256)",
@@ -269,14 +269,14 @@ const CASES: &[Case] = &[
         "THREADS = 256)",
         "THREADS = 256, grid(1), block(1))",
         &[
-            "1: geometry of a baseline that is not an entry of its own; name the other entry with `entry = \"..\"`, or remove it",
+            "1: the baseline has a geometry, but not an entry of its own; name the other entry with `entry = \"..\"`, or remove it",
         ],
     ),
     (
         "baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256)",
         "baseline(entry = \"naive\", grid(m))",
         &[
-            "entry = \"naive\", grid(m): half a geometry in the baseline; give `grid(..)` and `block(..)`, or neither to use the kernel's",
+            "entry = \"naive\", grid(m): the baseline has only a part of a geometry; give `grid(..)` and `block(..)`, or neither to use the kernel's",
         ],
     ),
     (
@@ -306,7 +306,7 @@ const CASES: &[Case] = &[
     (
         "(m = 512, n = 512, k = 512)",
         "(m = 512, n = 512, k = 512, k = 3)",
-        &["k: `k` a second time in one problem; each dimension is given once"],
+        &["k: `k` is given twice in one problem; give each dimension once"],
     ),
     (
         "(m = 512, n = 512, k = 512)",
@@ -347,7 +347,7 @@ const CASES: &[Case] = &[
     (
         "bytes = 4 *",
         "flops = 4 *",
-        &["flops: `flops` a second time; each is given once"],
+        &["flops: `flops` is given twice; give each once"],
     ),
     (
         "relative = 1e-5",
@@ -447,7 +447,7 @@ const CASES: &[Case] = &[
         "a: &[f32]",
         "a: &[[f32; 2]]",
         &[
-            "[f32; 2]: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8 by value, `&[T]` and `&mut [T]`",
+            "[f32; 2]: a kernel cannot take this type; arguments are u32, i32, u64, i64, f32, f64, i16, u16, i8, u8, f16, bf16 and type parameters by value, `&[T]` and `&mut [T]`",
         ],
     ),
     (

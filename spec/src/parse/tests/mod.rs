@@ -6,7 +6,9 @@ mod mistakes;
 
 use super::{ParsedKernel, kernel};
 use crate::Backend;
-use crate::model::{Access, ArgSpec, Fill, KernelSpec, Reference, ScalarValue};
+use crate::model::{
+    Access, ArgSpec, ElemRef, ElemType, Fill, KernelSpec, Reference, ScalarValue, TypedArg,
+};
 use crate::text::diagnostic::{Diagnostic, Diagnostics};
 
 pub(crate) const GEMM_ATTRIBUTE: &str = r#"
@@ -136,6 +138,26 @@ fn the_documented_gemm_parses_to_its_spec() {
     assert_eq!(KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
 }
 
+#[test]
+fn the_default_fill_depends_on_the_type_only_if_floats_and_integers_are_among_the_choices() {
+    for (types, expected) in [
+        ("f32, f16", Fill::default_of(ElemType::F32)),
+        ("i32, u8", Fill::default_of(ElemType::I32)),
+        ("f32, i32", Fill::ByType),
+    ] {
+        let attribute = format!("types(T in [{types}]), {GEMM_ATTRIBUTE}");
+        let item = GEMM_ITEM.replacen("a: &[f32]", "a: &[T]", 1);
+        assert_ne!(item, GEMM_ITEM);
+        let parsed = read(&attribute, &item).map_err(|found| lines(&found, [&attribute, &item]));
+        let slices = parsed.unwrap().spec.args;
+        let mut slices = slices.iter().filter_map(|arg| match arg {
+            ArgSpec::Slice(slice) => Some(slice),
+            _ => None,
+        });
+        assert_eq!(slices.next().unwrap().fill, expected, "{types}");
+    }
+}
+
 const NORM_ATTRIBUTE: &str = r#"
     source = "../norm.cu",
     entry = "norm_kernel",
@@ -187,7 +209,7 @@ fn a_kernel_for_some_backends_has_no_problems_on_the_others() {
     assert_eq!(spec.problems_on(Backend::Hip).count(), 0);
     assert_eq!(spec.problems_on(Backend::Cuda).count(), 3);
     let why = spec.left_out_on(Backend::Cpu);
-    let words = "its spec says `only(cuda)`, and this device is of cpu";
+    let words = "its spec says `only(cuda)`, but this is a cpu device";
     assert_eq!(why.as_deref(), Some(words));
     assert_eq!(spec.left_out_on(Backend::Cuda), None);
     assert_eq!(spec.left_out_on(Backend::Fake), None);
@@ -344,4 +366,33 @@ fn the_hash_is_of_all_that_is_declared_but_the_problems_to_tune_for() {
     assert!(changed(|spec| spec.verify.extend(spec.problems.clone())));
     assert!(changed(|spec| spec.tolerance.relative *= 2.0));
     assert!(changed(|spec| drop(spec.params.pop())));
+}
+
+#[test]
+fn a_number_by_value_may_have_the_type_of_a_type_parameter() {
+    let attribute = GEMM_ATTRIBUTE.replace(
+        "tolerance(relative = 1e-5)",
+        "tolerance(relative = 1e-2), types(T in [f32, bf16, i8])",
+    );
+    let item = |value: &str| {
+        let argument = format!("fn gemm(#[value({value})] alpha: T, #[value(0.5)] beta: f16, ");
+        GEMM_ITEM.replace("fn gemm(", &argument)
+    };
+    let spec = read(&attribute, &item("-3")).unwrap().spec;
+    let typed = |name: &str, ty, value| {
+        let name = name.to_owned();
+        ArgSpec::Typed(TypedArg { name, ty, value })
+    };
+    let param = ElemRef::Param("T".into());
+    assert_eq!(spec.args[0], typed("alpha", param, ScalarValue::Int(-3)));
+    let half = ElemRef::Fixed(ElemType::F16);
+    assert_eq!(spec.args[1], typed("beta", half, ScalarValue::Float(0.5)));
+    assert_eq!(spec.dimensions(), ["T", "m", "n", "k"]);
+    assert_eq!(KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
+    for (value, ty) in [("0.5", "i8"), ("200", "i8"), ("1e39", "f32")] {
+        let found = mistakes(&attribute, &item(value));
+        assert_eq!(found.len(), 1, "{found:?}");
+        let says = format!("{value} does not fit `alpha`, which may be {ty}");
+        assert!(found[0].contains(&says), "{found:?}");
+    }
 }

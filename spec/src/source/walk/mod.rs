@@ -1,19 +1,23 @@
 //! Walks over the tokens of a source and fills a [`SourceScan`].
 
+mod declaration;
+mod declared;
 mod directives;
+mod excluded;
 mod names;
+mod shared;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::conditional::OpenConditionals;
 use super::constant;
-use super::error::SourceError;
+use super::error::{Location, SourceError};
 use super::flatten::SourceText;
-use super::kernel_function::{KernelFunction, Obstacle, bounds, matching, parameters, signature};
+use super::kernel_function::{KernelFunction, Obstacle, bounds, parameters, signature};
 use super::lexer::{Token, TokenKind, lex};
 use super::lines::LineMap;
-use super::parts::DynamicShared;
+use super::preprocess::Excluded;
 use super::reach::Unit;
 use super::scan::SourceScan;
 use super::template::Template;
@@ -30,6 +34,18 @@ enum WalkScope {
     Body(Option<usize>),
 }
 
+/// The state of the walk at an `#if`.
+#[derive(Clone, Debug)]
+struct SavedState {
+    scopes: Vec<WalkScope>,
+    /// Number of open parentheses.
+    parens: usize,
+    /// The scopes and the number of open parentheses at the end of the first branch; `None` in the first branch.
+    first_end: Option<(Vec<WalkScope>, usize)>,
+    /// The first token of the declaration or statement in which the `#if` is; `None` if it is between declarations.
+    run: Option<usize>,
+}
+
 struct Walker<'s> {
     lines: LineMap,
     text: &'s str,
@@ -38,14 +54,18 @@ struct Walker<'s> {
     scopes: Vec<WalkScope>,
     /// For each namespace that was opened, its names: none for an anonymous namespace, two for `namespace a::b`.
     namespaces: Vec<Vec<String>>,
-    /// For each open `#if`, the scopes at its start. Every branch of the group begins with these scopes.
-    saved: Vec<Vec<WalkScope>>,
+    /// For each open `#if`, the state at its start. Every branch of the group begins with this state.
+    saved: Vec<SavedState>,
     conditions: OpenConditionals,
     groups: usize,
     /// Index of the first token of the current declaration or statement.
     run: usize,
     /// Index of the first token of the current declaration at file or namespace scope.
     unit: usize,
+    /// Number of open parentheses in the current declaration at file or namespace scope.
+    parens: usize,
+    /// The file and line of the first `kernel<<<..>>>(..)` in the current declaration at file or namespace scope.
+    launch: Option<Location>,
     /// The kernel that was just found: the index of the token that opens its body, and the index of the kernel.
     pending: Option<(usize, usize)>,
 }
@@ -61,23 +81,31 @@ impl SourceScan {
             what: error.what,
             at: source.locate(line_start(text, error.line)),
         })?;
+        let excluded = Excluded::of(text, &tokens);
+        let lines = source.lines(&tokens);
+        let dead = excluded::kernels(text, &tokens, &excluded);
+        let dead = dead.map(|name| (name.text(text).into_owned(), lines.locate(name.start)));
+        let dead = dead.collect();
         let mut walker = Walker {
-            lines: source.lines(&tokens),
+            lines,
             text,
-            tokens,
+            tokens: excluded.rest(&tokens),
             scan: SourceScan {
                 kernels: Vec::new(),
                 identifiers: BTreeSet::new(),
                 tested: BTreeSet::new(),
                 macros: Vec::new(),
                 includes: Vec::new(),
-                directives: Vec::new(),
+                directives: excluded::directives(&tokens),
+                excluded: excluded::ranges(&tokens, &excluded),
+                dead,
                 unrolls: Vec::new(),
                 dynamic_shared: Vec::new(),
                 file_shared: Vec::new(),
                 aliases: Default::default(),
                 constants: Vec::new(),
                 units: Vec::new(),
+                namespaces: BTreeSet::new(),
             },
             scopes: Vec::new(),
             namespaces: Vec::new(),
@@ -86,10 +114,18 @@ impl SourceScan {
             groups: 0,
             run: 0,
             unit: 0,
+            parens: 0,
+            launch: None,
             pending: None,
         };
+        for directive in excluded.decided_directives(&tokens) {
+            walker.decided_directive(directive);
+        }
         for i in 0..walker.tokens.len() {
             walker.step(i)?;
+        }
+        if walker.at_declarations() && walker.unit < walker.tokens.len() {
+            walker.end_unit(walker.tokens.len() - 1);
         }
         if !walker.conditions.is_empty() {
             return Err(walker.conditional("`#if` without `#endif`", text.len()));
@@ -140,10 +176,13 @@ impl Walker<'_> {
                 }
             }
             TokenKind::Identifier => self.identifier(i),
+            TokenKind::Punct(b'<') => self.host_launch(i),
             TokenKind::Punct(b'{') => self.open(i),
             TokenKind::Punct(b'}') => self.close(i),
+            TokenKind::Punct(b'(') => self.parens += 1,
+            TokenKind::Punct(b')') => self.parens = self.parens.saturating_sub(1),
             TokenKind::Punct(b';') => {
-                if self.at_declarations() {
+                if self.at_declarations() && self.parens == 0 {
                     self.end_unit(i);
                 }
                 self.run = i + 1;
@@ -151,6 +190,23 @@ impl Walker<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Finds `kernel<<<..>>>(..)`, which is host code. The template arguments of `operator<<<T>` look similar.
+    fn host_launch(&mut self, i: usize) {
+        let [Some(before), Some(second), Some(third)] =
+            [i.wrapping_sub(1), i + 1, i + 2].map(|j| self.tokens.get(j))
+        else {
+            return;
+        };
+        let follows = |token: &Token, last: &Token| token.is_punct(b'<') && token.start == last.end;
+        let is_launch = follows(second, &self.tokens[i])
+            && follows(third, second)
+            && !before.is_punct(b'<')
+            && !before.is_name(self.text, "operator");
+        if is_launch && self.launch.is_none() && self.conditions.hold_at_first() {
+            self.launch = Some(self.lines.locate(self.tokens[i].start));
+        }
     }
 
     fn identifier(&mut self, i: usize) {
@@ -178,15 +234,29 @@ impl Walker<'_> {
         self.run = i + 1;
         if !matches!(scope, WalkScope::Body(_)) {
             self.unit = i + 1;
+            self.parens = 0;
         }
     }
 
     /// Adds a namespace whose name is in these tokens. Returns its scope.
     fn namespace(&mut self, names: Range<usize>) -> WalkScope {
         let names = names.filter(|&j| self.tokens[j].kind == TokenKind::Identifier);
-        let names = names.map(|j| self.name(j).into_owned()).collect();
+        let names = names.flat_map(|j| self.namespace_names(&self.name(j)));
+        let names: Vec<String> = names.collect();
+        self.scan.namespaces.extend(names.iter().cloned());
         self.namespaces.push(names);
         WalkScope::Namespace(self.namespaces.len() - 1)
+    }
+
+    /// The namespaces that a name in a namespace definition stands for. The name may be a macro.
+    fn namespace_names(&self, name: &str) -> Vec<String> {
+        match self.scan.aliases.get(name).map(Vec::as_slice) {
+            Some([only]) if !only.is_empty() => {
+                let names = only.split([' ', ':']).filter(|name| !name.is_empty());
+                names.map(str::to_owned).collect()
+            }
+            _ => vec![name.to_owned()],
+        }
     }
 
     fn close(&mut self, i: usize) {
@@ -195,18 +265,38 @@ impl Walker<'_> {
             self.scan.kernels[kernel].range.end = self.tokens[i].end;
         }
         self.run = i + 1;
-        if matches!(closed, Some(WalkScope::Body(_))) && self.at_declarations() {
-            self.end_unit(i);
-        } else if self.at_declarations() {
-            self.unit = i + 1;
+        if !self.at_declarations() {
+            return;
         }
+        match closed {
+            Some(WalkScope::Body(Some(_))) => self.end_unit(i),
+            Some(WalkScope::Body(None)) if self.parens == 0 && self.ends_function(i) => {
+                self.end_unit(i);
+            }
+            Some(WalkScope::Body(None)) => {}
+            _ => self.unit = i + 1,
+        }
+    }
+
+    /// Whether the `}` at `i` ends a function at file or namespace scope. A class or a variable ends with a semicolon.
+    fn ends_function(&self, i: usize) -> bool {
+        let is_function = declared::is_function(self.text, &self.tokens[self.unit..=i]);
+        let next = { self.tokens[i + 1..].iter() }.find(|token| !token.is_directive());
+        // Another initialiser or the body follows in `Foo::Foo() : x{1}, y{2} {}`, and the function in
+        // `enable_if_t<is_x<T>{}> f() {}`.
+        let goes_on = |next: &Token| b",{>.)".iter().any(|&byte| next.is_punct(byte));
+        is_function && !next.is_some_and(goes_on)
     }
 
     /// Records the declaration at file or namespace scope that ends with the token `last`.
     fn end_unit(&mut self, last: usize) {
         let range = self.unit..last + 1;
         self.unit = last + 1;
-        let mut unit = Unit::default();
+        self.parens = 0;
+        let mut unit = Unit {
+            launch: self.launch.take(),
+            ..Unit::default()
+        };
         let mut depth = 0usize;
         for token in &self.tokens[range.clone()] {
             match token.kind {
@@ -228,7 +318,10 @@ impl Walker<'_> {
         }
         self.alias(range.clone());
         self.constants(range.clone());
+        unit.declares = declared::names(self.text, &self.tokens[range.clone()]);
+        unit.defines_function = self.tokens[last].is_punct(b'}');
         let bytes = self.tokens[range.start].start..self.tokens[last].end;
+        unit.range = bytes.clone();
         let kernel = self
             .scan
             .kernels
@@ -261,6 +354,9 @@ impl Walker<'_> {
             .filter(|t| !t.is_directive())
             .copied()
             .collect();
+        if words.iter().any(|word| word.is_punct(b'{')) {
+            return;
+        }
         let (name, ty) = match words.as_slice() {
             [typedef, ty @ .., name, end]
                 if typedef.is_name(self.text, "typedef")
@@ -292,84 +388,27 @@ impl Walker<'_> {
         }
     }
 
-    fn file_shared(&mut self, i: usize) {
-        let is_extern = (self.run..i).any(|j| self.is_name(j, "extern"));
-        if self.at_declarations() && !is_extern {
-            let word = self.tokens[i];
-            self.scan.file_shared.push(word.start..word.end);
-        }
-    }
-
-    fn dynamic_shared(&mut self, i: usize) {
-        let end = (i..self.tokens.len())
-            .find(|&j| matches!(self.tokens[j].kind, TokenKind::Punct(b';' | b'{' | b'}')));
-        let Some(end) = end.filter(|&end| self.tokens[end].is_punct(b';')) else {
-            return;
-        };
-        if !(i..end).any(|j| self.is_name(j, "__shared__")) {
-            return;
-        }
-        self.scan.dynamic_shared.push(DynamicShared {
-            range: self.tokens[self.run.min(i)].start..self.tokens[end].end,
-            declares: self.shared_declarator(self.run.min(i)..end),
-            file_scope: self.at_declarations(),
-        });
-    }
-
-    /// The element type and the name in a declaration such as `extern __shared__ alignas(16) T name[]`.
-    fn shared_declarator(&self, range: Range<usize>) -> Option<(String, String)> {
-        let mut words = Vec::new();
-        let mut i = range.start;
-        while i < range.end {
-            let token = self.tokens[i];
-            let text = token.text(self.text);
-            match &*text {
-                "extern" | "__shared__" => {}
-                "alignas" | "__align__" | "__attribute__" => i = matching(&self.tokens, i + 1)?,
-                _ if token.is_directive() => return None,
-                _ => words.push(token),
-            }
-            i += 1;
-        }
-        let [ty @ .., name, open, close] = words.as_slice() else {
-            return None;
-        };
-        let plain =
-            |t: &Token| !matches!(t.kind, TokenKind::Punct(b',' | b'(' | b'[' | b'=' | b'"'));
-        let named =
-            name.kind == TokenKind::Identifier && open.is_punct(b'[') && close.is_punct(b']');
-        if !named || ty.is_empty() || !ty.iter().all(plain) {
-            return None;
-        }
-        let ty: Vec<_> = ty.iter().map(|t| t.text(self.text)).collect();
-        Some((
-            ty.join(" ").replace(": :", "::"),
-            name.text(self.text).into_owned(),
-        ))
-    }
-
     fn kernel(&mut self, global: usize) {
         let Some(signature) = signature(self.text, &self.tokens, global) else {
             return;
         };
         let (open, close) = signature.parens;
         let (params, obstacle) = parameters(self.text, &self.tokens[open + 1..close]);
-        let start = self.declaration_start(global);
+        let (start, is_cut) = self.declaration_start(global, signature.end);
         let specifiers = || start..global;
         let is_definition = self.tokens[signature.end].is_punct(b'{');
         let template = Template::of(self.text, &self.tokens, specifiers());
-        let bounds_at = signature
-            .launch_bounds
-            .or_else(|| bounds(self.text, &self.tokens, specifiers()));
-        let bounds_close = bounds_at.and_then(|at| matching(&self.tokens, at + 1));
-        let bounds = bounds_at.zip(bounds_close);
+        let bounds_at = bounds(self.text, &self.tokens, start..signature.end);
         let name = signature.name;
         self.scan.kernels.push(KernelFunction {
             name: name.text(self.text).into_owned(),
             range: self.tokens[start].start..self.tokens[signature.end].end,
             namespaces: self.open_namespaces().flatten().cloned().collect(),
             global_range: self.tokens[global].start..self.tokens[global].end,
-            bounds_range: bounds.map(|(at, end)| self.tokens[at].start..self.tokens[end].end),
+            launch_bounds: self.launch_bounds(&bounds_at, start..signature.end),
+            bounds_ranges: (bounds_at.iter())
+                .map(|bounds| self.tokens[bounds.start].start..self.tokens[bounds.end].end)
+                .collect(),
             name_range: name.start..name.end,
             params_range: self.tokens[open].end..self.tokens[close].start,
             body_open: is_definition.then(|| self.tokens[signature.end].end),
@@ -381,15 +420,14 @@ impl Walker<'_> {
             extern_c: specifiers()
                 .any(|j| self.is_name(j, "extern") && self.tokens[j + 1].kind == TokenKind::Str),
             in_extern_c_block: self.scopes.contains(&WalkScope::ExternC),
-            launch_bounds: bounds.map(|(at, end)| {
-                let inside = self.tokens[at + 1].end..self.tokens[end].start;
-                self.text[inside].trim().to_owned()
-            }),
             params,
             obstacle: (self.obstacle_of_place(specifiers(), template.is_some()))
+                .or(is_cut.then_some(Obstacle::Directive))
                 .or(signature.obstacle)
                 .or(obstacle),
             template,
+            is_instantiation: specifiers()
+                .any(|j| self.is_name(j, "template") && !self.tokens[j + 1].is_punct(b'<')),
             conditions: self.conditions.clone(),
             at: self.lines.locate(name.start),
         });
@@ -420,40 +458,5 @@ impl Walker<'_> {
             let template = specifiers.any(|j| self.is_name(j, "template"));
             (template && !is_template).then_some(Obstacle::Template)
         }
-    }
-
-    /// The index of the first token of the declaration whose `__global__` is at `global`. It is the start of the
-    /// current declaration, unless a macro call that needs no semicolon comes first on an earlier line. Then it is the
-    /// token after that call.
-    fn declaration_start(&self, global: usize) -> usize {
-        const CALLS: [&str; 5] = [
-            "__launch_bounds__",
-            "__attribute__",
-            "alignas",
-            "__align__",
-            "__declspec",
-        ];
-        let mut start = self.run;
-        let mut i = self.run;
-        while i < global {
-            let known = CALLS.iter().any(|call| self.is_name(i, call));
-            if self.tokens[i].is_directive() {
-                start = i + 1;
-            } else if self.tokens[i].kind == TokenKind::Identifier
-                && self.tokens[i + 1].is_punct(b'(')
-                && let Some(close) = matching(&self.tokens, i + 1)
-            {
-                let next_line = self
-                    .tokens
-                    .get(close + 1)
-                    .is_some_and(|t| t.line > self.tokens[close].line);
-                if !known && next_line && close < global {
-                    start = close + 1;
-                }
-                i = close;
-            }
-            i += 1;
-        }
-        start
     }
 }

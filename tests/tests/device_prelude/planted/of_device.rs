@@ -132,8 +132,8 @@ fn of_blocks() -> Vec<Fault> {
                 "    // The next call writes here again.\n    __syncthreads();\n",
                 "",
             ),
-            // Each of the kernel's three reductions has its own memory, so the fault needs a kernel with a loop around
-            // a reduction.
+            // Each of the three reductions of `blocks` has its own memory, so the fault shows only in a kernel with a
+            // reduction in a loop.
             Subject {
                 kernel: &kiln_kernels::layer_norm::KERNEL,
                 config: "",

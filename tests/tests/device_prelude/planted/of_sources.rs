@@ -181,7 +181,7 @@ fn of_order() -> Vec<Fault> {
             ("    __syncthreads();\n", ""),
             TRANSPOSE,
         ),
-        // On gfx11, a second warp may write the value that is already there.
+        // Not for gfx11, where a second warp may write the value that is already there.
         source(
             PTX,
             "every warp clears a counter",

@@ -4,10 +4,13 @@ mod deployed;
 mod first_use;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
-use deployed::{Deployed, Ran, devices, here};
+use deployed::{Deployed, Ran, TABLE, devices, here};
+use kiln::backend::hip::HipCompiler;
 use kiln::image;
 use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stdout};
 
 /// The compilers that build images for all four devices.
 const COMPILERS: [Need; 3] = [Need::HostCompiler, Need::Nvrtc, Need::AmdClang];
@@ -78,6 +81,38 @@ fn each_image_is_for_its_rows_device_and_baking_again_gives_the_same_bytes() {
     assert!(said.contains("2 of 2 rows have an image"), "{said}");
     deployed.tune("bake --images", 0);
     assert_eq!(first, deployed.folder(), "compiled anew");
+}
+
+#[test]
+fn rows_that_change_while_images_are_compiled_stay_as_they_were_written() {
+    let name = "rows_that_change_while_images_are_compiled_stay_as_they_were_written";
+    if !have(name, &COMPILERS) {
+        return;
+    }
+    let deployed = Deployed::new();
+    // A compiler that first replaces the table by one without the first device's row, as another `tune` could do
+    // meanwhile.
+    let mut changed = deployed.table();
+    let [l4, _, strix_halo, _] = devices();
+    let emptied = changed.replace_device(&l4, vec![]);
+    emptied.expect("a device may have no rows");
+    deployed.crate_.write("changed.toml", &changed.to_text());
+    let clang = HipCompiler::new("gfx1151").expect("clang should be found");
+    let script = format!(
+        "#!/bin/sh\ncp '{root}/changed.toml' '{root}/{TABLE}'\nexec '{clang}' \"$@\"\n",
+        root = deployed.crate_.path().display(),
+        clang = clang.program().display(),
+    );
+    let wrapper = deployed.crate_.path().join("clang++");
+    fs::write(&wrapper, script).expect("the script should be written");
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))
+        .expect("the script should be made executable");
+    let mut tune = deployed.crate_.tune("bake --images");
+    let said = stdout(&expect_code(tune.env("KILN_HIP_CLANG", &wrapper), 0));
+    assert!(said.contains("the row has changed meanwhile"), "{said}");
+    assert!(said.contains("3 of 4 rows have an image"), "{said}");
+    assert_eq!(deployed.table().device_rows(&l4).count(), 0);
+    assert!(deployed.path_of(&deployed.image_of(&strix_halo)).exists());
 }
 
 #[test]
@@ -190,7 +225,7 @@ fn an_image_that_is_flipped_cut_off_or_foreign_is_refused_with_the_reason() {
     let image = deployed.image_of(&here());
     let whole = fs::read(deployed.path_of(&image)).expect("the image should be read");
     flip_in_the_program(&deployed, &whole);
-    // The images pass as baked, because their hashes are right.
+    // In the cases below, the row has the hash of the changed image, so the image is taken for the baked one.
     let mut code = whole.clone();
     code[18] = 243;
     let of = |device: usize| {
@@ -269,7 +304,8 @@ fn an_image_of_another_device_in_a_row_ends_the_build() {
     );
     let error = deployed.build_error();
     assert!(
-        error.contains("is for sm_86, which is not what images for `cuda/sm_89/NVIDIA L4` are for"),
+        error
+            .contains("is for sm_86, which is not the target of images for `cuda/sm_89/NVIDIA L4`"),
         "{error}"
     );
 }

@@ -152,7 +152,7 @@ const MAX_REDONE: usize = 64;
 #[test]
 fn a_killed_element_of_fast_trials_loses_few_of_them_however_long_the_period_is() {
     let name = "a_killed_element_of_fast_trials_loses_few_of_them_however_long_the_period_is";
-    // A busy machine may hold up the thread that publishes.
+    // Needs an idle machine, because a busy one may delay the thread that publishes.
     if !have(name, &[Need::Bars, Need::HostCompiler, Need::SshKeygen]) {
         return;
     }

@@ -109,8 +109,8 @@ impl Fleet {
     }
 }
 
-/// For each attempt that was killed, the number of its trials that the store does not have. Another attempt repeats
-/// these trials.
+/// For each attempt that was killed or still runs, the number of its trials that the store does not have. If the
+/// attempt was killed, another attempt repeats these trials.
 fn unpublished_trials(fleet: &Fleet) -> Vec<usize> {
     let published = fleet.records();
     let scratch = files(fleet.root(), "/journal.kiln").into_iter();

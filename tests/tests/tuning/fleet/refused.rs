@@ -29,7 +29,7 @@ fn an_element_that_cannot_run_says_why_and_its_exit_code_tells_the_scheduler() {
     fails(
         &mut fleet.tune("fleet work ROOT/fleet.plan --element 0 --store STORE --device cpu"),
         3,
-        "element 0 needs fake, and `cpu` is cpu/",
+        "element 0 needs fake, but `cpu` is cpu/",
     );
     fails(
         &mut fleet.tune("fleet work ROOT/fleet.plan --element 0 --store STORE --key ROOT/planner"),
@@ -61,7 +61,7 @@ fn an_element_that_cannot_run_says_why_and_its_exit_code_tells_the_scheduler() {
     fails(
         &mut fleet.work("fleet.plan", 0, "a"),
         6,
-        "`scale` is not what the plan says: its source is ",
+        "`scale` has changed since the plan was created: the hash of its source is ",
     );
     let plan = fleet.read("fleet.plan");
     fleet.write(

@@ -34,10 +34,10 @@ fn whoever_signed_the_earlier_plan_is_checked(fleet: &Fleet) {
     let words = "fleet status ROOT/next.plan --store STORE --manifest-path ROOT/none/Cargo.toml";
     let said = stderr(&expect_code(&mut fleet.tune(words), 1));
     assert!(said.contains("none/Cargo.toml"), "{said}");
-    // Away from the package there is nobody to compare with, and the table says so.
+    // Outside the package there is no file of allowed signers to check the signature with, and the output says so.
     let mut away = fleet.tune("fleet status ROOT/next.plan --store STORE");
     let said = stdout(&expect_code(away.current_dir(fleet.root()), 0));
-    assert!(said.contains("not checked who signed it"), "{said}");
+    assert!(said.contains("its signer is not checked"), "{said}");
     fs::write(&signature, right).expect("it should be written");
 }
 
@@ -74,15 +74,22 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     );
     let same = expect_code(&mut fleet.work("next.plan", 0, "a"), 75);
     assert!(
-        stderr(&same).contains("element 0 confirms what another device has proven"),
+        stderr(&same).contains("element 0 must confirm a config on a second device"),
         "{}",
         stderr(&same)
     );
     for element in [0, 1] {
         expect_code(&mut fleet.work("next.plan", element, "b"), 0);
     }
-    let merged = fleet.merge("next.plan", "", 0);
+    let merged = fleet.merge(
+        "next.plan",
+        " --next ROOT/third.plan --sign ROOT/planner",
+        0,
+    );
     assert_eq!(states(&merged), ["proven"; 2], "{merged}");
+    // Nothing is left to do, so there is no third plan.
+    assert!(merged["next"].is_null(), "{merged}");
+    assert!(!fleet.path("third.plan").exists());
     assert_eq!(merged["tasks"][0]["config"], "THREADS=256,ITEMS=4");
     let table = fleet.read("mine/tuned/scale.toml");
     assert_eq!(table.matches("evidence = \"proven\"").count(), 2, "{table}");
@@ -103,7 +110,8 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     fleet.run("bake --check --proofs");
     let three = expect_code(&mut fleet.tune("bake --check --proofs 3"), 1);
     assert!(
-        stdout(&three).contains("2 distinct observers have proven THREADS=256,ITEMS=4, not 3"),
+        stdout(&three)
+            .contains("2 distinct observers have proven THREADS=256,ITEMS=4, but 3 are required"),
         "{}",
         stdout(&three)
     );
@@ -113,7 +121,7 @@ fn a_row_is_baked_when_two_devices_have_proven_it_and_its_proof_is_checked_offli
     fleet.write("mine/tuned/scale.proof", &forged);
     let refused = expect_code(&mut fleet.tune("bake --check --proofs"), 1);
     assert!(
-        stdout(&refused).contains("statement of scale on n="),
+        stdout(&refused).contains("statement about scale on n="),
         "{}",
         stdout(&refused)
     );

@@ -52,8 +52,8 @@ fn json(root: &Path, words: &str, code: i32) -> Value {
 fn expected(known: &KnownTarget) -> (Vec<(&'static str, u64)>, u64) {
     match known.arch {
         // 64 KiB of static shared memory exceed the limit of every CUDA compiler. 16 KiB of static plus 88 KiB of
-        // dynamic shared memory exceed 99 KiB. 128 values per thread in 1,024 threads exceed the registers, if the
-        // other two are excluded.
+        // dynamic shared memory exceed 99 KiB. Of the configs that neither excludes, those with 128 values per thread
+        // in 1,024 threads exceed the registers.
         "sm_86" | "sm_89" => (
             vec![
                 ("compile failed", 8),
@@ -193,7 +193,7 @@ fn inspect_tells_what_cannot_launch_and_fails() {
         let words = format!("inspect bounded --target {} --config {config}", known.arch);
         let (table, _) = run(package.path(), &words, 1);
         assert!(
-            table.contains("threads over launch bounds: 256 threads a block"),
+            table.contains("threads over launch bounds: 256 threads per block"),
             "{table}"
         );
     }

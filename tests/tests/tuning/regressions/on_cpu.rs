@@ -41,7 +41,8 @@ unsafe extern "C" {
 }
 "#;
 
-/// Both this number and 5 % more are whole iterations of the unrolled loop, so the slow-down is that of the work.
+/// The loop is unrolled by a divisor of this number and of a number 5 % larger, so only the work differs between the
+/// two.
 const ROUNDS: u32 = 640;
 
 fn shop() -> Shop {

@@ -11,7 +11,7 @@ const KERNELS: [(&str, &str); 3] = [
     ("gelu", "(T = f32, n = 4096, form = 1)"),
 ];
 
-/// A saved file, and the same kernels with a different remark in each, so none is identical and all are measured.
+/// Saves the times of the kernels, and then changes a remark in each, so that none is identical and all are measured.
 fn edited() -> (Shop, String) {
     let shop = Shop::of_library(&KERNELS);
     let plain = shop.fake("plain.json", &[]);

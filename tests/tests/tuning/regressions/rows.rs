@@ -2,7 +2,7 @@
 
 use kiln_spec::Hash;
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{stderr, stdout};
+use kiln_tests::command::{stderr, stdout, workspace};
 use kiln_tuner::watch::saved::Saved;
 use serde_json::Value;
 
@@ -97,6 +97,20 @@ fn new_gone_and_changed_kernels_are_rows_of_their_own() {
 }
 
 #[test]
+fn a_comparison_in_which_every_saved_kernel_is_gone_is_an_error() {
+    let (shop, device) = saved();
+    shop.edit("src/lib.rs", |_| "pub mod layer_norm;\n".to_owned());
+    let library = workspace().join("kernels/src/layer_norm");
+    for file in ["mod.rs", "reference.rs", "layer_norm.cu"] {
+        let text = std::fs::read_to_string(library.join(file)).expect("the kernel should be there");
+        shop.write(&format!("src/layer_norm/{file}"), &text);
+    }
+    let output = shop.tune(&format!("compare saved.json --device {device}"), 1);
+    let said = stderr(&output);
+    assert!(said.contains("nothing can be compared"), "{said}");
+}
+
+#[test]
 fn a_saved_source_that_no_longer_compiles_is_broken_and_the_others_are_compared() {
     let name = "a_saved_source_that_no_longer_compiles_is_broken_and_the_others_are_compared";
     if !have(name, &[Need::HostCompiler]) {
@@ -150,9 +164,9 @@ fn a_kernel_of_now_that_computes_something_else_fails_whatever_it_takes() {
     assert!(add["measured"].is_null(), "what is wrong is not timed");
     let reason = add["reason"].as_str().expect("a reason");
     for part in [
-        "it computes something else than the saved kernel, and no plain-Rust reference tells which is right: ",
+        "its outputs differ from those of the saved kernel, and no plain-Rust reference tells which are right: ",
         "saved kernel incorrect: c[",
-        "help: if the new results are right, save them with `tune bench --save`",
+        "help: if the new outputs are right, save them with `tune bench --save`",
     ] {
         assert!(reason.contains(part), "{reason}");
     }

@@ -38,7 +38,7 @@ fn names_and_values() -> Vec<Case> {
             .says("error: `ITEMS` has no values"),
         case("an item given twice")
             .edit(LIB, "block(THREADS),", "block(THREADS), block(THREADS),")
-            .says("error: `block` a second time"),
+            .says("error: `block` is given twice"),
         case("an unknown item")
             .edit(LIB, "problems(", "problem(")
             .says("error: unknown item `problem`"),
@@ -53,7 +53,7 @@ fn launches() -> Vec<Case> {
     vec![
         case("a grid that overflows")
             .edit(LIB, "grid(n.div_ceil(THREADS * ITEMS))", "grid(n * 9223372036854775807)")
-            .says("error: the baseline cannot be launched for n=10000: grid x is 92233720368547758070000, and must be from 1 to 4294967295"),
+            .says("error: the baseline cannot be launched for n=10000: grid x is 92233720368547758070000, but must be from 1 to 4294967295"),
         case("a grid that divides by zero")
             .edit(LIB, "grid(n.div_ceil(THREADS * ITEMS))", "grid(n / (ITEMS - 1))")
             .says("error: the baseline cannot be launched for n=10000: grid x: `n / (ITEMS - 1)` divides by zero"),
@@ -67,7 +67,7 @@ fn launches() -> Vec<Case> {
         case("a kernel that does not compile")
             .edit(SOURCE, "2.0f * x[i]", "2.0f * z[i]")
             .runs("$TUNE run --device cpu")
-            .says("help: configs are compared with the baseline: it must compile, run and be right first"),
+            .says("help: configs are compared with the baseline: it must compile, run and be correct first"),
     ]
 }
 
@@ -90,7 +90,7 @@ fn sources() -> Vec<Case> {
             .says("error: <root>/src/lib.rs: kernel `scale`: cannot read kernel source `src/scale.cu`: it is not UTF-8 text\nhelp: save the file as UTF-8"),
         case("a source with a NUL")
             .edit(SOURCE, "extern", "\0extern")
-            .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: the source holds a NUL byte"),
+            .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: the source contains a NUL byte"),
         case("a comment without an end")
             .edit(SOURCE, "extern", "/* extern")
             .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: unterminated block comment"),
@@ -103,10 +103,10 @@ fn sources() -> Vec<Case> {
         case("an argument too few")
             .edit(SOURCE, "const float* x, ", "")
             .says("error: kernel `scale` takes 2 arguments in the source (src/scale.cu:1) but 3 in its spec"),
-        case("a parameter that the source never mentions")
+        case("a parameter that the kernel's code never mentions")
             .edit(LIB, "ITEMS in [1, 2]", "ITEMS in [1, 2], WIDTH in [1, 2]")
             .edit(LIB, "ITEMS = 1)", "ITEMS = 1, WIDTH = 1)")
-            .says("error: the source never mentions `WIDTH`, nor do `grid`, `block` and `shared`"),
+            .says("error: the kernel's code never mentions `WIDTH`, nor do `grid`, `block` and `shared`"),
         case("an included file that is not there")
             .edit(SOURCE, "extern", "#include \"no.h\"\nextern")
             .says("error: <root>/src/lib.rs: kernel `scale`: src/scale.cu:1: cannot read included file `src/no.h`: No such file or directory (os error 2) (<root>/src/no.h)"),
@@ -125,15 +125,26 @@ fn nesting() -> Vec<Case> {
     vec![
         case("an expression of five thousand brackets")
             .edit(LIB, grid, format!("grid({})", deep("(", ")")))
-            .says("error: <root>/src/lib.rs:8:135: brackets or operators nest deeper than any that are read"),
+            .says("error: <root>/src/lib.rs:8:135: brackets or operators nest too deep"),
         case("an expression of five thousand signs")
             .edit(LIB, grid, format!("grid({})", deep("-", "")))
-            .says("error: <root>/src/lib.rs:8:138: brackets or operators nest deeper than any that are read"),
+            .says("error: <root>/src/lib.rs:8:138: brackets or operators nest too deep"),
         case("Rust of fifty thousand brackets")
-            .edit(LIB, "use kiln", format!("fn f() {{ {} }}\nuse kiln", deep("(((((((((((", ")))))))))))")))
-            .says("error: <root>/src/lib.rs:1:137: brackets or operators nest deeper than any that are read"),
+            .edit(
+                LIB,
+                "use kiln",
+                format!(
+                    "fn f() {{ {} }}\nuse kiln",
+                    deep("(((((((((((", ")))))))))))")
+                ),
+            )
+            .says("error: <root>/src/lib.rs:1:137: brackets or operators nest too deep"),
         case("an expression of fifty levels")
-            .edit(LIB, grid, format!("grid({}n{})", "-(1 + ".repeat(50), ")".repeat(50)))
+            .edit(
+                LIB,
+                grid,
+                format!("grid({}n{})", "-(1 + ".repeat(50), ")".repeat(50)),
+            )
             .says("error: expression nests deeper than 40 levels"),
     ]
 }

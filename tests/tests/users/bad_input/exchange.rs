@@ -42,7 +42,7 @@ fn caches() -> Vec<Case> {
         replayed(
             "a cache file with the same parameter twice",
             r#"printf '{\n"tune_params_keys": ["x", "x"],\n"cache": {"1,1": {"time": 1}}}' > r.json"#,
-            "error: r.json:2: field `tune_params_keys`: `x` is there twice",
+            "error: r.json:2: field `tune_params_keys`: `x` is listed twice",
         ),
         replayed(
             "a cache file with Python's NaN",
@@ -67,7 +67,7 @@ fn results() -> Vec<Case> {
         replayed(
             "a results file with an unknown invalidity",
             r#"printf '{"results": [\n{"configuration": {"x": 1}, "times": {}, "invalidity": "fine"}]}' > r.json"#,
-            "error: r.json:2: `results[0]`: field `invalidity`: `fine` is none of correct, timeout, compile, runtime, correctness, constraints",
+            "error: r.json:2: `results[0]`: field `invalidity`: `fine` is not one of correct, timeout, compile, runtime, correctness, constraints",
         ),
         replayed(
             "a correct result without a time",
@@ -128,10 +128,10 @@ fn exports() -> Vec<Case> {
     vec![
         case("results of a kernel that was never measured")
             .runs("$TUNE export -k scale --format t4")
-            .says("error: no trials of `scale` as it is now are stored for n=10000"),
+            .says("error: no trials of the current version of `scale` are stored for n=10000"),
         case("an export of no kernel")
             .runs("$TUNE export --format t4")
-            .fails(2, "error: --format t4: it is of one kernel"),
+            .fails(2, "error: --format t4: an exported file describes one kernel"),
         case("a recording as a space with constraints")
             .runs("$TUNE export --space r.json --format t1")
             .fails(2, "error: --format t1: a recording has no constraints"),
@@ -151,7 +151,7 @@ fn exports() -> Vec<Case> {
             .fails(3, "error: there is no target `sm_1` (known: sm_86, sm_89, sm_90, gfx1151)"),
         case("a replayed row of no kernel")
             .runs("$TUNE replay --space r.json --bake --target sm_86")
-            .fails(2, "error: --bake 1: a replayed row is of one recording and one kernel"),
+            .fails(2, "error: --bake 1: a replayed row comes from one recording and belongs to one kernel"),
         case("a replayed row without its target")
             .runs("$TUNE replay --space r.json --bake -k scale")
             .fails(2, "error: the following required arguments were not provided:\n  --target <ARCH>"),

@@ -15,7 +15,7 @@ pub fn cases() -> Vec<Case> {
             .says("error: cannot read the package: failed to parse manifest at `<root>/Cargo.toml`\n\nCaused by:\n  missing field `package.name`"),
         case("a setting that is none")
             .edit("Cargo.toml", "[workspace]", "[package.metadata.kiln]\ntune = \"no\"\n\n[workspace]")
-            .says("error: package `tiny`: `package.metadata.kiln.tune` is \"no\"\nhelp: the one setting is `tune`, which is true or false"),
+            .says("error: package `tiny`: `package.metadata.kiln.tune` is \"no\"\nhelp: the only setting is `tune`, which is true or false"),
         case("an unknown setting")
             .edit("Cargo.toml", "[workspace]", "[package.metadata.kiln]\ntuned = false\n\n[workspace]")
             .says("error: package `tiny`: `package.metadata.kiln.tuned` is false"),

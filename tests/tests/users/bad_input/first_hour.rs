@@ -74,10 +74,10 @@ fn stale() -> Vec<Case> {
             .prints("0"),
         stale("a stale row, listed")
             .runs("$TUNE list")
-            .prints("  baked      <device> (n=10000): THREADS=32,ITEMS=1, baseline kept; stale, its source changed, and not used: run `tune run -k scale --device cpu --write` on that machine"),
+            .prints("  baked      <device> (n=10000): THREADS=32,ITEMS=1, baseline kept; stale because its source changed, and not used: run `tune run -k scale --device cpu --write` on that machine"),
         stale("a stale row, baked without a search")
             .runs("$TUNE bake --device cpu")
-            .says("scale: its row of `<device>` for n=10000 is stale, its source changed, and nothing is proven since\nhelp: run `tune run -k scale --device cpu --write`"),
+            .says("scale: its row of `<device>` for n=10000 is stale because its source changed, and nothing has been proven since\nhelp: run `tune run -k scale --device cpu --write`"),
         case("a comment in the source")
             .baked()
             .prepare("sed -i '1i // What it does.' src/scale.cu; sed -i 's/unsigned first/  unsigned first/' src/scale.cu")
@@ -194,7 +194,7 @@ fn runs() -> Vec<Case> {
         case("a folder of local tables that cannot be made")
             .prepare("mkdir target; touch target/kiln")
             .runs("$TUNE run --device cpu --trials 1")
-            .says("error: cannot write tables into <root>/target/kiln/tuned/tiny: Not a directory (os error 20)\nhelp: make <root>/target/kiln a folder that can be written; nothing was measured yet"),
+            .says("error: cannot write tables into <root>/target/kiln/tuned/tiny: Not a directory (os error 20)\nhelp: make <root>/target/kiln a writable folder; nothing was measured yet"),
         case("a run that is interrupted")
             .prepare("echo '{\"rules\": [{\"when\": {}, \"compile\": {\"slow_ms\": 600000}}]}' > slow.json; mkdir cache")
             .runs("$TUNE run --device fake:slow.json --verbose 2> cache/said & while [ ! -s cache/said ]; do sleep 0.1; done; kill -TERM $!; wait $!; code=$?; cat cache/said; exit $code")

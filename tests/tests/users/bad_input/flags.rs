@@ -43,7 +43,7 @@ fn values() -> Vec<Case> {
             .fails(2, "error: --strategy simulated: no such strategy"),
         case("a strategy for comparison only")
             .runs("$TUNE run --strategy tabu")
-            .fails(2, "error: --strategy tabu: worse than random sampling, so that only `tune replay` has it"),
+            .fails(2, "error: --strategy tabu: worse than random sampling, so only `tune replay` supports it"),
         case("a seed beyond 64 bits")
             .runs("$TUNE run --seed 99999999999999999999999")
             .fails(2, "error: invalid value '99999999999999999999999' for '--seed <NUMBER>': number too large to fit in target type"),
@@ -90,7 +90,7 @@ fn names() -> Vec<Case> {
         case("an unknown device to check tables for")
             .baked()
             .runs("$TUNE bake --check --device toaster")
-            .fails(3, "help: run `tune devices` for what is here"),
+            .fails(3, "help: run `tune devices` to list the devices of this machine"),
         case("a script of the fake device that is not there")
             .runs("$TUNE run --device fake:none.json")
             .fails(3, "error: fake device script none.json was not found: No such file or directory (os error 2)"),

@@ -27,7 +27,7 @@ fn declared() -> Vec<Case> {
             .says("   = help: element types are f32, f16, bf16, i32, u32, u8, f64, i64, u64, i16, u16, i8; a name for several of them is declared in the attribute: `types(f128 in [f32, f16])`"),
         case("a problem for which nothing is launched")
             .edit(LIB, "problems((n = 10000))", "problems((n = 0))")
-            .says("error: the baseline cannot be launched for n=0: grid x is 0, and must be from 1 to 4294967295"),
+            .says("error: the baseline cannot be launched for n=0: grid x is 0, but must be from 1 to 4294967295"),
     ]
 }
 
@@ -62,6 +62,11 @@ fn baselines() -> Vec<Case> {
             "tune: scale (n=10000): the baseline does not work: block (0,0,0) thread (0,0,0): divergent barrier: it waits at __syncthreads() at src/scale.cu:2, but 1 of 32 threads of the block have returned",
         )
         .edit(SOURCE, "    unsigned", "    if (threadIdx.x < 16) __syncthreads(); unsigned"),
+        case("a baseline with a race, for which no constraint on the sizes is advised")
+            .edit(SOURCE, "2.0f * x[i]", "two * x[i]")
+            .edit(SOURCE, "    unsigned", "    __shared__ float two; if (threadIdx.x == 0) two = 2.0f;\n    unsigned")
+            .runs("said=$($TUNE run --device cpu --trials 1 2>&1); echo \"$said\" | grep -q ': race: ' && echo \"$said\" | grep -c 'verifies every config'; true")
+            .prints("0"),
         baseline(
             "a baseline with more shared memory than there is",
             "tune: scale (n=10000): the baseline THREADS=32,ITEMS=1 is not valid for n=10000: dynamic shared memory is 100000, but the device allows 49152",
@@ -76,7 +81,17 @@ fn smoke_tests() -> Vec<Case> {
             .edit(SOURCE, "2.0f * x[i]", "two * x[i]")
             .edit(SOURCE, "    unsigned", "    __shared__ float two; if (threadIdx.x == 0) two = 2.0f;\n    unsigned")
             .runs("$TUNE smoke --device cpu; test $? = 1")
-            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (1,0,0): race: it reads shared variable `two` at src/scale.cu:4, which thread (0,0,0) of the block writes at src/scale.cu:2, and no __syncwarp() or barrier orders the two"),
+            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (1,0,0): race: it reads shared variable `two` at src/scale.cu:4, which thread (0,0,0) of the block writes at src/scale.cu:2, and no __syncwarp() or barrier orders the two (on n=67, one of the sizes on which Kiln verifies every config)"),
+        case("a smoke test of a race that makes outputs wrong")
+            .edit(SOURCE, "2.0f * x[i]", "2.0f * turned[THREADS - 1 - threadIdx.x]")
+            .edit(SOURCE, "    unsigned", "    __shared__ float turned[THREADS]; unsigned")
+            .edit(SOURCE, "    for", "    turned[threadIdx.x] = first < n ? x[first] : 0.0f;\n    for")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (16,0,0): race: it writes shared variable `turned`[16] at src/scale.cu:3, which thread (15,0,0) of the block reads at src/scale.cu:4, and no __syncwarp() or barrier orders the two (on n=64, one of the sizes on which Kiln verifies every config)"),
+        case("a smoke test of a kernel whose inputs another program makes")
+            .edit(LIB, "problems(", "inputs = made, problems(")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("failed   scale baseline (n=10000): the inputs of `scale` are made by the Rust function `made`, which is not linked into this program"),
         case("a smoke test of a table that is too long for a copy without a call")
             .edit(LIB, "y: &mut [f32]", "y: &mut [f32], #[len(4096)] #[constant] table: &[f32]")
             .edit(SOURCE, "extern \"C\"", "__constant__ float table[4096];\nextern \"C\"")
@@ -86,7 +101,7 @@ fn smoke_tests() -> Vec<Case> {
         case("a smoke test of a read far outside an argument")
             .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i + (1u << 30)]")
             .runs("$TUNE smoke --device cpu; test $? = 1")
-            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (0,0,0): out of bounds: it reads 4 bytes at address 0x<hash> at src/scale.cu:3, which is in no argument and in no variable of the kernel"),
+            .prints("failed   scale baseline (n=10000): block (0,0,0) thread (0,0,0): out of bounds: it reads 4 bytes at address 0x<hash> at src/scale.cu:3, which is in no argument and in no variable of the kernel (on n=67, one of the sizes on which Kiln verifies every config)"),
     ]
 }
 
@@ -100,7 +115,7 @@ fn candidates() -> Vec<Case> {
         case("candidates that are wrong, without a reference")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 ? 3.0f : 2.0f)")
             .runs(RUN)
-            .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, the baseline says 1.<hash> (error 0.<hash>, bound 2.<hash>-6)"),
+            .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, but the baseline says 1.<hash> (error 0.<hash>, bound 2.<hash>-6)"),
         case("candidates that are right by the reference entry of the source")
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }\nextern")
@@ -110,7 +125,7 @@ fn candidates() -> Vec<Case> {
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1.0f; }\nextern")
             .runs(RUN)
-            .says("tune: scale (n=10000): the baseline does not work: incorrect: y[413] is -1.<hash>, the reference entry says 0.004783332347869873 (error 1.<hash>, bound 2.<hash>-6)"),
+            .says("tune: scale (n=10000): the baseline does not work: incorrect: y[413] is -1.<hash>, but the reference entry says 0.004783332347869873 (error 1.<hash>, bound 2.<hash>-6)"),
         case("a reference entry that does not compile")
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { nothing(); }\nextern")

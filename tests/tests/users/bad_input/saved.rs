@@ -23,7 +23,7 @@ fn files() -> Vec<Case> {
             .says("error: cannot read src: Is a directory (os error 21)"),
         case("another file to compare with")
             .runs("$TUNE compare Cargo.toml")
-            .says("error: Cargo.toml: no file of saved kernels: expected value at line 1 column 2"),
+            .says("error: Cargo.toml: not a file of saved kernels: expected value at line 1 column 2"),
         case("a file of another device")
             .prepare(SAVE)
             .runs("$TUNE compare whole.json --device cpu")
@@ -50,7 +50,7 @@ fn damaged() -> Vec<Case> {
         case("a file of a newer version")
             .prepare("$TUNE bench --device fake --save whole.json >said 2>&1 && sed 's/\"version\": 1/\"version\": 2/' whole.json > newer.json")
             .runs("$TUNE compare newer.json --device fake")
-            .says("error: newer.json: a file of version 2, and this tune reads version 1"),
+            .says("error: newer.json: a file of version 2, but this `tune` reads version 1"),
     ]
 }
 
@@ -70,13 +70,13 @@ fn words() -> Vec<Case> {
             .fails(2, "error: --budget 5: a number needs a unit"),
         case("a benchmark on no such device")
             .runs("$TUNE bench --device cpu,none:7")
-            .fails(3, "help: run `tune devices` for what is here"),
+            .fails(3, "help: run `tune devices` to list the devices of this machine"),
         case("a benchmark of a problem that nobody declares")
             .runs("$TUNE bench --device fake --problem n=5")
             .says("error: no kernel declares the problem `n=5` (declared: n=10000)"),
         case("a comparison of a problem that nobody has")
             .prepare(SAVE)
             .runs("$TUNE compare whole.json --device fake --problem n=5")
-            .says("error: whole.json has no kernel and problem of those that were chosen: nothing can be compared"),
+            .says("error: whole.json contains none of the selected kernels and problems, so nothing can be compared"),
     ]
 }

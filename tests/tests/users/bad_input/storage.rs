@@ -48,7 +48,7 @@ fn full_disks() -> Vec<Case> {
     vec![
         case("no room for anything")
             .runs("ulimit -f 0; $TUNE run --device cpu")
-            .says("help: `tune cache verify`"),
+            .says("help: run `tune cache verify`"),
         case("no room for the journal")
             .prepare(SEEDED)
             .runs("ulimit -f 1; $TUNE run --device cpu")

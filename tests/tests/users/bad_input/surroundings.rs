@@ -57,9 +57,9 @@ fn compilers() -> Vec<Case> {
             .runs("KILN_CXX=$ROOT/cxx $TUNE run --device cpu")
             .says("error: a usable version of the C++ compiler `<root>/cxx` was not found (it is clang++ 16.0.6)"),
         case("a compiler with arguments")
-            .runs("KILN_CXX='ccache g++' $TUNE run --device cpu")
+            .runs("KILN_CXX='g++ -m32' $TUNE run --device cpu")
             .says(
-                "error: the C++ compiler `ccache g++` was not found (it does not run)\n\
+                "error: the C++ compiler `g++ -m32` was not found (it does not run)\n\
                  help: set KILN_CXX to clang++ or g++, as one program without arguments",
             ),
         case("a memory limit that is lower than that of compilers")
@@ -93,11 +93,11 @@ fn places() -> Vec<Case> {
         case("no folder for what is temporary")
             .baked()
             .runs("TMPDIR=$ROOT/none $TUNE smoke --device cpu")
-            .says("error: cannot make a folder in <root>/none: No such file or directory (os error 2)"),
+            .says("error: cannot create a folder for temporary files in <root>/none: No such file or directory (os error 2)"),
         case("a build folder that is a file")
             .prepare("touch target")
             .runs("$TUNE run --device cpu --trials 1")
-            .says("error: cannot write tables into <root>/target/kiln/tuned/tiny: Not a directory (os error 20)\nhelp: make <root>/target a folder that can be written; nothing was measured yet"),
+            .says("error: cannot write tables into <root>/target/kiln/tuned/tiny: Not a directory (os error 20)\nhelp: make <root>/target a writable folder; nothing was measured yet"),
         case("a full standard output")
             .runs("$TUNE list > /dev/full")
             .says("error: cannot write to standard output: No space left on device (os error 28)"),

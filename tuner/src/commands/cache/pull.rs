@@ -75,8 +75,7 @@ fn of_package(manifest_path: Option<PathBuf>) -> Result<PathBuf, Failure> {
         manifest_path,
         ..PackageSelection::default()
     })?;
-    let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());
-    Ok(tuned.unwrap_or_default().join("allowed_signers"))
+    Ok(project.allowed_signers())
 }
 
 fn text(pulled: &Pulled, imports: &Imports) -> String {
@@ -103,7 +102,8 @@ fn complaints(pulled: &Pulled, imports: &Imports) -> Vec<String> {
     let rejected =
         rejected.map(|one| format!("rejected {}: {}", one.name, first_line(one.why.to_string())));
     let ignored = pulled.ignored.iter();
-    let ignored = ignored.map(|name| format!("ignored {name}: no object has such a name"));
+    let ignored =
+        ignored.map(|name| format!("ignored {name}: this is not the name of a store object"));
     let damaged = imports.damaged.iter();
     let damaged = damaged.map(|name| format!("{name} was pulled before and is damaged here"));
     rejected.chain(ignored).chain(damaged).collect()

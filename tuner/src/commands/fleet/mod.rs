@@ -50,11 +50,7 @@ pub(super) fn created_store(location: &str) -> Result<Box<dyn ObjectStore>, Flee
 /// The path of the file of allowed signers: `given`, or by default `allowed_signers` in the folder of baked tables of
 /// the project's first kernel.
 fn allowed_signers(given: Option<&Path>, project: &Project) -> PathBuf {
-    let of_package = || {
-        let tuned = project.kernels.first().map(|kernel| kernel.tuned.clone());
-        tuned.unwrap_or_default().join("allowed_signers")
-    };
-    given.map_or_else(of_package, Path::to_owned)
+    given.map_or_else(|| project.allowed_signers(), Path::to_owned)
 }
 
 /// Reads the kernels of a plan's packages.

@@ -53,7 +53,7 @@ fn text(status: &PlanStatus, state: &PlanState) -> String {
     let bar = "#".repeat(filled) + &".".repeat(20 - filled);
     let signed = match &status.signed_by {
         Some(who) => format!("signed by {who}"),
-        None => "not checked who signed it: give --allowed-signers FILE".to_owned(),
+        None => "its signer is not checked: pass --allowed-signers FILE".to_owned(),
     };
     let mut text = format!(
         "plan {}, {signed}\n[{bar}] {done} of {all} elements, {} journals, {} records\n",

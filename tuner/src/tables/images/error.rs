@@ -23,7 +23,7 @@ pub enum ImageFault {
     #[error("it cannot be read: {0}")]
     Unreadable(io::Error),
     /// The file does not have the hash in the row.
-    #[error("its hash is {found}, the row says {baked}")]
+    #[error("its hash is {found}, but the row says {baked}")]
     OtherHash {
         /// The hash of the file.
         found: Hash,
@@ -58,6 +58,9 @@ pub enum NoRowImage {
         /// The part that changed since the row was baked.
         which: &'static str,
     },
+    /// Another command wrote the table while the image was compiled.
+    #[error("the row has changed meanwhile; run the command again")]
+    Changed,
 }
 
 /// A row for which no image can be compiled, with the reason.

@@ -9,7 +9,6 @@ mod check;
 mod error;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 
 use kiln::artifacts::ArtifactCache;
@@ -17,24 +16,26 @@ use kiln::backend::cpu::{CpuCompiler, CpuOptions, CpuTarget};
 use kiln::compiler::{Artifact, CompileError, CompileRequest, Compiler};
 use kiln::image;
 use kiln_spec::Backend;
-use kiln_spec::baked::{BakedTable, Freshness, Hashes, Image, Row};
+use kiln_spec::baked::{BakedTable, Image, Row};
 use rayon::prelude::*;
 use serde::Serialize;
 
-pub use check::{fault, left_over};
+pub use check::fault;
 pub use error::{ImageFault, NoRowImage, RowError, RowFault};
 
 use super::TableError;
 use super::row_unit::row_unit;
 use crate::error::{Failure, UsageError};
-use crate::tables::files::{read_index, read_table, write_if_changed};
 use kiln_lab::LabError;
 use kiln_lab::machine;
+use kiln_project::tables::write_if_changed;
 use kiln_project::{Project, TunedKernel};
 
 /// The result for one row.
 #[derive(Clone, Debug, Serialize)]
 pub struct ImageReport {
+    /// The package that declares the kernel.
+    pub package: String,
     /// The name of the kernel.
     pub kernel: String,
     /// The device of the row.
@@ -108,7 +109,6 @@ pub fn bake(project: &Project, targets: &[String]) -> Result<ImagesReport, Failu
 /// The committed table of one kernel.
 struct Table<'a> {
     kernel: &'a TunedKernel,
-    path: PathBuf,
     table: BakedTable,
 }
 
@@ -118,20 +118,8 @@ type Made = (Row, Result<Artifact, NoRowImage>);
 fn tables(project: &Project) -> Result<Vec<Table<'_>>, Failure> {
     let mut tables = Vec::new();
     for kernel in &project.kernels {
-        let index = read_index(&kernel.tuned)?;
-        let file = index
-            .as_ref()
-            .and_then(|index| index.file(&kernel.spec.name));
-        let Some(path) = file.map(|file| kernel.tuned.join(file)) else {
-            continue;
-        };
-        if let Some(table) = read_table(&path)? {
-            tables.push(Table {
-                kernel,
-                path,
-                table,
-            });
-        }
+        let table = kernel.tuned.listed_table(&kernel.spec.name)?;
+        tables.extend(table.map(|table| Table { kernel, table }));
     }
     Ok(tables)
 }
@@ -239,8 +227,7 @@ impl Table<'_> {
         let Some(target) = Image::target_of(&row.device) else {
             return without(NoRowImage::Device);
         };
-        let now = Hashes::now(&self.kernel.spec, self.kernel.source.hash(), backend);
-        if let Freshness::Stale { which, .. } = row.freshness(&now) {
+        if let Some(which) = self.kernel.stale_part(row) {
             return without(NoRowImage::Stale { which });
         }
         let unit = row_unit(self.kernel, row).map_err(|error| RowError::of(row, error))?;
@@ -255,16 +242,26 @@ impl Table<'_> {
 
     /// Writes the images, then the table that refers to them, and then removes the other image files. In this order, a
     /// table never refers to a file that does not exist.
+    ///
+    /// Compiling takes minutes, in which another command may have written the table. Therefore the table is read again,
+    /// and rows that have changed get no image.
     fn write(&self, made: Vec<Made>, report: &mut ImagesReport) -> Result<(), Failure> {
         let folder = &self.kernel.tuned;
         let name = &self.kernel.spec.name;
-        let mut table = self.table.clone();
+        let current = folder.listed_table(name)?;
+        let mut table = current.unwrap_or_else(|| BakedTable::new(name.as_str()));
         for (mut row, artifact) in made {
+            let is_unchanged = table.rows().any(|current| *current == row);
+            let artifact = if is_unchanged {
+                artifact
+            } else {
+                Err(NoRowImage::Changed)
+            };
             let (file, what, bytes) = match &artifact {
                 Err(why) => (None, why.to_string(), 0),
                 Ok(artifact) => {
                     let image = Image::of(name, &row.device, &artifact.target, &artifact.image);
-                    let path = folder.join(&image.file);
+                    let path = folder.path().join(&image.file);
                     write_if_changed(&path, &artifact.image)?;
                     row.image = Some(image);
                     let what = image::describe(&artifact.image).unwrap_or_default();
@@ -272,6 +269,7 @@ impl Table<'_> {
                 }
             };
             report.images.push(ImageReport {
+                package: self.kernel.package.clone(),
                 kernel: name.clone(),
                 device: row.device.to_string(),
                 problem: row.problem.clone(),
@@ -279,13 +277,12 @@ impl Table<'_> {
                 what,
                 bytes,
             });
-            replace(&mut table, row)?;
+            if is_unchanged {
+                replace(&mut table, row)?;
+            }
         }
-        write_if_changed(&self.path, table.to_text().as_bytes())?;
-        for path in left_over(name, folder, &table)? {
-            fs::remove_file(&path).map_err(Failure::file("remove", &path))?;
-            report.removed.push(path);
-        }
+        let written = folder.write(&table)?;
+        report.removed.extend(written.removed);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use thiserror::Error;
 /// A file cannot be read or written.
 #[derive(Debug, Error)]
 #[error(
-    "cannot {doing} {}: {}\nhelp: check that the path is what it should be, its permissions and the free disk space",
+    "cannot {doing} {}: {}\nhelp: check the path, its permissions and the free disk space",
     .path.display(), without_path(.error)
 )]
 pub struct FileError {

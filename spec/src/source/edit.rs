@@ -2,9 +2,11 @@
 
 use std::ops::Range;
 
+use super::lexer::{Token, TokenKind, lex_directive};
+
 /// Replacements of byte ranges of one text. They may be added in any order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Edits(Vec<(Range<usize>, String)>);
+pub(crate) struct Edits(Vec<(Range<usize>, String)>);
 
 impl Edits {
     /// Replaces a range. If the new text has fewer line breaks than the range, the missing line breaks are added after
@@ -26,8 +28,28 @@ impl Edits {
         self.replace(text, range, "");
     }
 
+    /// Removes the code in a range and the edits of it. Directives stay, because they may affect what follows.
+    /// `directives` are the ranges of all directives of the text, in order.
+    pub fn leave_out(&mut self, text: &str, range: &Range<usize>, directives: &[Range<usize>]) {
+        self.forget(range);
+        self.blank_code(text, range, directives);
+    }
+
+    /// Like [`Self::leave_out`], for a range that no other edit overlaps.
+    pub fn blank_code(&mut self, text: &str, range: &Range<usize>, directives: &[Range<usize>]) {
+        let first = directives.partition_point(|directive| directive.start < range.start);
+        let inside = directives[first..].iter();
+        let inside = inside.take_while(|directive| directive.end <= range.end);
+        let mut start = range.start;
+        for directive in inside.filter(|directive| shapes_lines(text, directive)) {
+            self.blank(text, start..directive.start);
+            start = directive.end;
+        }
+        self.blank(text, start..range.end);
+    }
+
     /// Removes every edit that overlaps a range.
-    pub fn forget(&mut self, range: &Range<usize>) {
+    fn forget(&mut self, range: &Range<usize>) {
         self.0
             .retain(|(edit, _)| edit.end <= range.start || edit.start >= range.end);
     }
@@ -54,6 +76,26 @@ impl Edits {
         }
         out.push_str(&text[copied..part.end]);
         out
+    }
+}
+
+/// Whether a directive in a function can affect lines after the function.
+fn shapes_lines(text: &str, directive: &Range<usize>) -> bool {
+    let token = Token {
+        kind: TokenKind::Directive,
+        start: directive.start,
+        end: directive.end,
+        line: 1,
+    };
+    let inner = lex_directive(text, &token);
+    let word = |i: usize| inner.get(i).map(|token| token.text(text));
+    match word(0).as_deref() {
+        Some("pragma") => {
+            let kept = ["pack", "pop_macro", "push_macro"];
+            word(1).is_some_and(|word| kept.contains(&&*word))
+        }
+        Some("error" | "warning") | None => false,
+        Some(_) => true,
     }
 }
 
