@@ -127,6 +127,10 @@ pub struct WorkerLab {
     launches: u64,
     /// Whether outputs are compared again at the end of every process.
     rechecks: bool,
+    /// Whether each process has other inputs.
+    fresh_inputs: bool,
+    /// Number of processes that were opened.
+    processes: u64,
 }
 
 impl WorkerLab {
@@ -141,7 +145,24 @@ impl WorkerLab {
             expected,
             launches: 0,
             rechecks: true,
+            fresh_inputs: true,
+            processes: 0,
         }
+    }
+
+    /// Times all processes on the inputs of the bench's seed, because another program has these inputs too. Otherwise
+    /// each process has other inputs, so that no decision rests on what a kernel does with a single set of them.
+    pub fn keep_inputs(&mut self) {
+        self.fresh_inputs = false;
+    }
+
+    /// The seed of the inputs of the next process.
+    fn next_seed(&mut self) -> u64 {
+        let process = self.processes;
+        if self.fresh_inputs {
+            self.processes += 1;
+        }
+        seed_of(self.bench.seed, process)
     }
 
     /// Adds a verified candidate. The first candidate that is added must be the baseline.
@@ -200,6 +221,16 @@ impl WorkerLab {
     }
 }
 
+/// The seed of the inputs of a process, derived from the seed of the bench, which the first process has. All others are
+/// even, because odd seeds vary scalars (see [`kiln::reference::make_data_for`]).
+fn seed_of(bench: u64, process: u64) -> u64 {
+    if process == 0 {
+        return bench;
+    }
+    let text = format!("{bench} {process}");
+    kiln_spec::Hash::of("inputs of a process", text.as_bytes()).short() & !1
+}
+
 /// The deadline of one launch of a candidate, derived from the time of a launch of the baseline in nanoseconds. If that
 /// time is not known yet (0), only the baseline and the reference are launched, and the deadline is a minute.
 pub fn launch_deadline(baseline_ns: u64) -> Duration {
@@ -227,6 +258,7 @@ impl Lab for WorkerLab {
                 .collect(),
         );
         job.timed = true;
+        job.seed = self.next_seed();
         let count = opening.load.len() as u64;
         let deadline = OPENING + self.deadline_of(count * u64::from(WARM_LAUNCHES));
         let mut worker = Worker::spawn(&self.bench.worker)
@@ -292,6 +324,7 @@ impl Session for WorkerSession<'_> {
         let deadline = OPENING + self.lab.deadline_of(arms.len() as u64);
         let request = Request::Recheck {
             arms,
+            seed: self.lab.bench.seed,
             expected: self.lab.expected.clone(),
         };
         match self.worker.ask(&request, deadline) {
@@ -321,5 +354,21 @@ fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Faul
     Fault {
         arm: arm.and_then(|arm| order.get(arm).copied()),
         outcome: of_worker_error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seed_of;
+
+    #[test]
+    fn each_process_has_inputs_of_its_own_and_scalars_as_declared() {
+        assert_eq!(seed_of(6, 0), 6);
+        let mut seeds: Vec<u64> = (0..1000).map(|process| seed_of(6, process)).collect();
+        assert!(seeds.iter().all(|seed| seed % 2 == 0));
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 1000);
+        assert_ne!(seed_of(8, 1), seed_of(6, 1));
     }
 }

@@ -194,6 +194,12 @@ pub enum Outcome {
         /// Index of the first element that was found to depend on it.
         index: u64,
     },
+    /// A comparison with the expected outputs would say nothing about most elements of an output. This says nothing
+    /// about the config.
+    NotComparable {
+        /// The output and the figures.
+        text: String,
+    },
     /// The kernel was stopped because of a fault in it (see [`FaultKind`]).
     KernelFault {
         /// The device's complete message.
@@ -289,6 +295,7 @@ impl Outcome {
         match self {
             Outcome::CompilerLost { crashed: false, .. }
             | Outcome::DeviceLost { .. }
+            | Outcome::NotComparable { .. }
             | Outcome::DiskFull { .. } => false,
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
@@ -336,6 +343,7 @@ impl Outcome {
             Outcome::NotANumber { .. } => "not a number",
             Outcome::Unwritten { .. } => "never written",
             Outcome::ReadsOutput { .. } => "reads an output",
+            Outcome::NotComparable { .. } => "not comparable",
             Outcome::KernelFault { text } => FaultKind::of(text).name(),
             Outcome::GuardHit { .. } => "guard hit",
             Outcome::InputChanged { .. } => "input changed",

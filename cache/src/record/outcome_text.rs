@@ -50,7 +50,9 @@ impl fmt::Display for Outcome {
                 ": {output}[{index}] depends on what `{output}` contained before the launch; if the kernel reads \
                  `{output}` or adds to it, declare it as `#[inout]`"
             ),
-            Outcome::KernelFault { text } => write!(f, ": {text}"),
+            Outcome::KernelFault { text } | Outcome::NotComparable { text } => {
+                write!(f, ": {text}")
+            }
             Outcome::GuardHit { output } => write!(f, ": wrote outside `{output}`"),
             Outcome::InputChanged { arg } => write!(f, ": `{arg}`"),
             Outcome::WrongLaunch { field, want, got } => {

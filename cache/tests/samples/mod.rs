@@ -61,7 +61,7 @@ pub fn problem(n: u64) -> String {
 /// Outcome number `n`. Successive numbers give all kinds of outcome.
 pub fn outcome(n: u64) -> Outcome {
     let text = format!("text {n} \"quoted\" ü");
-    match n % 20 {
+    match n % 23 {
         0 => Outcome::Rejected { constraint: text },
         1 => Outcome::CompileFailed {
             first_line: text,
@@ -121,6 +121,7 @@ pub fn outcome(n: u64) -> Outcome {
             output: "c".into(),
             index: n,
         },
+        21 => Outcome::NotComparable { text },
         _ => Outcome::Measured(Summary {
             samples: 24,
             median_ns: n * 10,

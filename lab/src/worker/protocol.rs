@@ -12,7 +12,7 @@ use kiln_measure::Sample;
 
 /// The version of this protocol. Parent and worker are the same program, so different versions mean that the wrong
 /// program was started.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A request to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +60,8 @@ pub enum Request {
     Recheck {
         /// The indices of the arms.
         arms: Vec<usize>,
+        /// The seed of the inputs to which the expected outputs belong. The arms may have been timed on others.
+        seed: u64,
         /// The file with the expected outputs of the opened problem.
         expected: PathBuf,
     },

@@ -1,6 +1,8 @@
 //! Compares outputs with expected outputs.
 
+mod judged;
 mod reduced;
+mod scale;
 
 use std::fmt;
 
@@ -10,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::data::element::{Element, for_elem_type};
 use crate::data::reference::Wide;
 use crate::parallel;
+
+pub use judged::{Unjudged, unjudged};
 
 /// The worst element of an output, which is the one whose error is the largest multiple of its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,7 +124,7 @@ pub fn compare(
         let count = got.len() / size_of::<T>();
         assert_eq!(count, wide.len(), "output and reference of `{output}` should have one length");
         let (tolerance, scale) = if T::TYPE.is_float() {
-            (*tolerance, root_mean_square(wide.len(), |index| T::wide_to_f64(wide[index])))
+            (*tolerance, scale::scale(wide.len(), |index| T::wide_to_f64(wide[index])))
         } else {
             (EXACT, 0.0)
         };
@@ -151,8 +155,7 @@ const EXACT: Tolerance = Tolerance {
     absolute: 0.0,
 };
 
-/// The largest permitted distance of an element from `want`, as [`Tolerance`] defines it. `scale` is the root mean
-/// square of the output.
+/// The largest permitted distance of an element from `want`, as [`Tolerance`] defines it, with the scale of the output.
 fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
     if *tolerance == EXACT {
         return 0.0;
@@ -161,11 +164,14 @@ fn bound(tolerance: &Tolerance, ty: ElemType, want: f64, scale: f64) -> f64 {
 }
 
 /// The maximum error of rounding a value to a 16-bit float, which is half a unit in the last place, also for subnormal
-/// values. It is 0 for other types.
+/// values. For wider floats, it is the smallest normal number, because GPUs may flush subnormal numbers to zero. It is 0
+/// for other types.
 fn rounding(ty: ElemType, want: f64) -> f64 {
     let (relative, least) = match ty {
         ElemType::F16 => (-11, -25),
         ElemType::Bf16 => (-8, -134),
+        ElemType::F32 => return 2.0_f64.powi(-126),
+        ElemType::F64 => return 2.0_f64.powi(-1022),
         _ => return 0.0,
     };
     (want.abs() * 2.0_f64.powi(relative)).max(2.0_f64.powi(least))
@@ -173,22 +179,6 @@ fn rounding(ty: ElemType, want: f64) -> f64 {
 
 fn farther(a: &WorstElement, b: &WorstElement) -> bool {
     (!a.passes(), a.ratio()) > (!b.passes(), b.ratio())
-}
-
-/// The root mean square of the finite values among the `len` values that `value` returns.
-fn root_mean_square(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
-    let add = |(sum, count): (f64, u64), value: f64| (sum + value * value, count + 1);
-    let parts = parallel::ranges(len, |range| {
-        let finite = range.map(&value).filter(|value| value.is_finite());
-        finite.fold((0.0, 0), add)
-    });
-    let both = |(sum, count), (part, of)| (sum + part, count + of);
-    let (sum, count) = parts.into_iter().fold((0.0, 0), both);
-    if count == 0 {
-        0.0
-    } else {
-        (sum / count as f64).sqrt()
-    }
 }
 
 #[cfg(test)]
@@ -233,6 +223,20 @@ mod tests {
     fn a_small_element_is_measured_against_the_root_mean_square() {
         assert!(worst(&[1000.0, 0.5], &[1000.0, 0.0]).passes());
         assert!(!worst(&[1000.0, 0.9], &[1000.0, 0.0]).passes());
+    }
+
+    #[test]
+    fn a_sentinel_does_not_hide_that_the_other_elements_are_wrong() {
+        let mut want: Vec<f64> = (0..256_u32).map(f64::from).collect();
+        want[17] = f64::from(f32::MAX);
+        let right: Vec<f32> = want.iter().map(|x| *x as f32).collect();
+        assert!(worst(&right, &want).passes());
+        let mut zeros = vec![0.0; 256];
+        zeros[17] = f32::MAX;
+        let max = worst(&zeros, &want);
+        assert!(!max.passes(), "{max}");
+        // The comparison of a few elements is no different.
+        assert!(!worst(&[f32::MAX, 0.0, 0.0, 0.0], &[want[17], 1.0, 2.0, 3.0]).passes());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use kiln_spec::{Comparison, Tolerance};
 
-use super::{EXACT, WorstElement, bound, rounding};
+use super::{EXACT, Unjudged, WorstElement, bound, rounding};
 use crate::data::element::distance;
 use crate::data::reference::Wide;
 
@@ -17,12 +17,7 @@ pub(super) fn compare(
     want: &Wide,
     tolerance: &Tolerance,
 ) -> Option<WorstElement> {
-    let name = match comparison {
-        Comparison::Sum => "sum",
-        Comparison::Max => "max",
-        Comparison::Min => "min",
-        Comparison::None => return None,
-    };
+    let name = name_of(comparison)?;
     let error = match (got.to_whole(), want.to_whole()) {
         (Some(got), Some(want)) => {
             let (got, want) = (whole(comparison, got)?, whole(comparison, want)?);
@@ -43,11 +38,7 @@ pub(super) fn compare(
             );
             let bound = match comparison {
                 _ if *tolerance == EXACT => 0.0,
-                Comparison::Sum => {
-                    let magnitude: f64 = wanted.iter().map(|x| x.abs()).sum();
-                    let rounded: f64 = wanted.iter().map(|x| rounding(want.elem_type(), *x)).sum();
-                    tolerance.absolute + tolerance.relative * magnitude + rounded
-                }
+                Comparison::Sum => sum_bound(tolerance, want, &wanted),
                 _ => bound(tolerance, want.elem_type(), want_value, 0.0),
             };
             WorstElement {
@@ -61,6 +52,63 @@ pub(super) fn compare(
         }
     };
     Some(error)
+}
+
+/// The largest permitted distance from the sum of these expected values.
+fn sum_bound(tolerance: &Tolerance, want: &Wide, wanted: &[f64]) -> f64 {
+    let magnitude: f64 = wanted.iter().map(|x| x.abs()).sum();
+    let rounded: f64 = wanted.iter().map(|x| rounding(want.elem_type(), *x)).sum();
+    tolerance.absolute + tolerance.relative * magnitude + rounded
+}
+
+/// The reason why a comparison of reductions would say nothing about most elements of floats; `None` if it says
+/// something.
+pub(super) fn unjudged(
+    output: &str,
+    comparison: Comparison,
+    want: &Wide,
+    wanted: &[f64],
+    tolerance: &Tolerance,
+) -> Option<Unjudged> {
+    let output = format!("{}({output})", name_of(comparison)?);
+    let value = real(comparison, wanted)?;
+    if !value.is_finite() {
+        return Some(Unjudged::NoReduction { output, value });
+    }
+    if comparison != Comparison::Sum {
+        return None;
+    }
+    let bound = sum_bound(tolerance, want, wanted);
+    let mut magnitudes: Vec<f64> = wanted.iter().map(|x| x.abs()).collect();
+    magnitudes.retain(|magnitude| *magnitude > 0.0);
+    magnitudes.sort_unstable_by(f64::total_cmp);
+    let len = magnitudes.len();
+    let mut total = 0.0;
+    let hidden = magnitudes.iter().take_while(|magnitude| {
+        total += **magnitude;
+        total <= bound
+    });
+    let count = hidden.count();
+    (len >= MIN_ADDENDS && count > len / 2).then(|| Unjudged::Dominated {
+        output,
+        count,
+        len,
+        largest: magnitudes[len - 1],
+        bound,
+    })
+}
+
+/// Of fewer addends than this, chance may make most of them small.
+const MIN_ADDENDS: usize = 4;
+
+/// The name of a reduction; `None` if the output is not compared.
+fn name_of(comparison: Comparison) -> Option<&'static str> {
+    match comparison {
+        Comparison::Sum => Some("sum"),
+        Comparison::Max => Some("max"),
+        Comparison::Min => Some("min"),
+        Comparison::None => None,
+    }
 }
 
 fn whole(comparison: Comparison, values: Vec<i128>) -> Option<i128> {
@@ -126,6 +174,32 @@ mod tests {
                 assert!(!floats(comparison, &got, &[1.0]).passes(), "{comparison:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_sum_that_one_element_decides_or_that_is_not_finite_is_reported() {
+        let of = |comparison, want: &[f64]| {
+            let wide = Wide::F32(want.to_vec());
+            unjudged("y", comparison, &wide, want, &TOLERANCE)
+        };
+        let ordinary: Vec<f64> = (1..100).map(f64::from).collect();
+        let mut dominated = ordinary.clone();
+        dominated.push(f64::from(f32::MAX));
+        for comparison in [Comparison::Sum, Comparison::Max, Comparison::Min] {
+            assert_eq!(of(comparison, &ordinary), None);
+            assert_eq!(of(comparison, &[]), None);
+            for bad in [f64::NAN, f64::INFINITY] {
+                let bad = [1.0, bad];
+                let finite = comparison == Comparison::Min && !bad[1].is_nan();
+                assert_eq!(of(comparison, &bad).is_none(), finite, "{comparison:?}");
+            }
+        }
+        let text = of(Comparison::Sum, &dominated).unwrap().to_string();
+        for part in ["sum(y) says nothing about 99 of its 100", "3.403e38"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(of(Comparison::Min, &dominated), None);
+        assert_eq!(of(Comparison::Sum, &[1e30, 1.0]), None);
     }
 
     #[test]

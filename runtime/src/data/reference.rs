@@ -206,6 +206,9 @@ pub fn make_data(
 
 /// Like [`make_data`], but computes lengths and arguments for a config instead of the baseline's config.
 ///
+/// With an odd seed, floating-point scalars with a `#[value(..)]` have [`VARIED`] times their value. A kernel that
+/// ignores such a scalar, or that is right for one value only, then computes wrong outputs.
+///
 /// # Errors
 /// The errors of [`make_data`].
 pub fn make_data_for(
@@ -224,9 +227,12 @@ pub fn make_data_for(
                         ScalarValue::Int(spec.computed(scalar, expr, config, problem)?)
                     }
                     (_, Some(size)) => ScalarValue::Int(size),
-                    (_, None) => scalar.value.ok_or_else(|| DataError::NoValue {
-                        argument: scalar.name.clone(),
-                    })?,
+                    (_, None) => {
+                        let value = scalar.value.ok_or_else(|| DataError::NoValue {
+                            argument: scalar.name.clone(),
+                        })?;
+                        varied(value, !scalar.ty.is_integer() && seed % 2 == 1)
+                    }
                 };
                 scalar_bytes(&scalar.name, scalar.ty, value).map(ArgData::Scalar)
             }
@@ -253,6 +259,18 @@ pub fn make_data_for(
         })
         .collect::<Result<Vec<_>, DataError>>()?;
     inputs_call::make(spec, problem, seed, data)
+}
+
+/// The factor of varied scalars. It is below 1, because a value may be a probability or another upper limit, and zero
+/// stays zero, because a kernel may treat zero as a special case in which it reads less.
+const VARIED: f64 = 0.875;
+
+fn varied(value: ScalarValue, is_varied: bool) -> ScalarValue {
+    match value {
+        value if !is_varied => value,
+        ScalarValue::Int(value) => ScalarValue::Float(value as f64 * VARIED),
+        ScalarValue::Float(value) => ScalarValue::Float(value * VARIED),
+    }
 }
 
 /// The bytes of a struct or array that is passed by value. Padding is zero.

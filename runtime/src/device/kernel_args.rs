@@ -20,6 +20,8 @@ pub struct ArgMemory<'a> {
     pub address: u64,
     /// The size in bytes.
     pub bytes: u64,
+    /// Whether the kernel may use what the memory holds when the launch begins. It may not for an output.
+    pub has_content: bool,
 }
 
 impl<'a> KernelArgs<'a> {

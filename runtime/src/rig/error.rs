@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::compare::WorstElement;
+use crate::compare::{Unjudged, WorstElement};
 use crate::data::arg_data::DataError;
 use crate::device::error::DeviceError;
 
@@ -70,6 +70,9 @@ pub enum RigError {
         /// The index of the element.
         index: u64,
     },
+    /// A comparison with the expected outputs would say nothing about most elements of an output.
+    #[error("{0}")]
+    Unjudged(Unjudged),
     /// The kernel wrote to a guard zone of a buffer.
     #[error("the kernel wrote outside `{argument}`")]
     GuardHit {

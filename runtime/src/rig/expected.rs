@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use kiln_spec::{ElemType, KernelSpec, Problem};
+use kiln_spec::{ArgSpec, ElemType, KernelSpec, Problem};
 use thiserror::Error;
 
+use super::RigError;
+use crate::compare::unjudged;
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
 
@@ -68,6 +70,22 @@ impl Expected {
     /// Whether a launch produced these outputs, and not a plain-Rust reference.
     pub fn is_launched(&self) -> bool {
         self.launched
+    }
+
+    /// Checks that a comparison with these outputs says something about most elements of each output.
+    ///
+    /// # Errors
+    /// [`RigError::Unjudged`] for the first output about which it does not.
+    pub fn check_tolerance(&self, spec: &KernelSpec) -> Result<(), RigError> {
+        for (argument, output) in &self.outputs {
+            let Some(ArgSpec::Slice(slice)) = spec.args.get(*argument) else {
+                continue;
+            };
+            if let Some(unjudged) = unjudged(spec, slice, output) {
+                return Err(RigError::Unjudged(unjudged));
+            }
+        }
+        Ok(())
     }
 
     /// Adds the expected output of an argument.

@@ -107,6 +107,7 @@ impl HeldSlice {
             name: &self.spec.name,
             address: self.raw[0].address,
             bytes: self.initial.len() as u64,
+            has_content: self.spec.access != Access::Out,
         }
     }
 

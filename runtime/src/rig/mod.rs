@@ -30,6 +30,7 @@ use crate::receipt::{RECEIPT_BYTES, Receipt};
 
 use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, blocks};
 
+pub use content::Content;
 pub use error::{ExpectedSource, RigError};
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
@@ -167,6 +168,26 @@ impl Rig {
             .try_for_each(|slice| slice.reset(&self.stream, 0))
     }
 
+    /// Replaces the data of [`Self::launch`] by that of another seed, for the same problem and config.
+    ///
+    /// # Errors
+    /// If the data cannot be generated or written.
+    pub fn reseed(
+        &mut self,
+        config: &Config,
+        problem: &Problem,
+        seed: u64,
+    ) -> Result<(), RigError> {
+        let data = make_data_for(&self.spec, config, problem, seed)?;
+        for (held, data) in self.args.iter_mut().zip(data) {
+            match (held, data) {
+                (Held::Slice(slice), ArgData::Slice(bytes)) => slice.initial = bytes,
+                (held, data) => *held = Held::Value(blocks(data.bytes())),
+            }
+        }
+        self.reset()
+    }
+
     /// Restores the initial values of the in-out arguments that the next `launches` timed launches use.
     ///
     /// # Errors
@@ -234,6 +255,7 @@ impl Rig {
             name: "receipt",
             address: self.receipt_address.address,
             bytes: RECEIPT_BYTES as u64,
+            has_content: true,
         });
         let schedule = Schedule::Forward;
         launch_held_scheduled(&self.stream, function, plan, &args, &memory, schedule)?;

@@ -17,7 +17,7 @@ use crate::kernel::Kernel;
 use crate::launch::call::LaunchCall;
 use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::rig::{Expected, Layout, Rig};
+use crate::rig::{Content, Expected, Layout, Rig};
 use crate::selection::Choice;
 use crate::selection::forced::{Forced, ReceiptSlot};
 
@@ -250,16 +250,20 @@ impl<'a> CheckedLaunch<'a> {
     }
 
     /// Checks that the kernel writes every element of every output that is compared. An element that it does not write
-    /// would be undefined in a program. Without a reference, also checks that the outputs do not depend on what they
-    /// contained before.
+    /// would be undefined in a program. Also checks that the outputs do not depend on what they contained before.
     fn check_written(&self, rig: &Rig, plan: &LaunchPlan) -> Result<(), Failure> {
-        let prepared = self.prepared()?;
-        rig.launch(&prepared.release, plan)?;
-        rig.check_written(&prepared.release, plan)?;
-        if self.compared_with == ComparedWith::Reference {
-            return Ok(());
+        let release = &self.prepared()?.release;
+        rig.launch(release, plan)?;
+        rig.check_written(release, plan)?;
+        let outputs = rig.outputs()?;
+        for content in Content::FINITE {
+            if self.compared_with == ComparedWith::Nothing {
+                rig.check_independent(content, release, plan, &outputs)?;
+            } else {
+                rig.check_on(content, release, plan, &self.want)?;
+            }
         }
-        Ok(rig.check_independent(&prepared.release, plan, &rig.outputs()?)?)
+        Ok(())
     }
 
     /// On the cpu device, runs a check build in several thread orders. This detects races that one order hides,

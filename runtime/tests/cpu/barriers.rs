@@ -50,8 +50,12 @@ fn adds_three(source: &str) {
             let loaded = Loaded::new(&device, &unit(true, source, "kernel"), build);
             let (a, b) = (buffer(&device, &x), buffer(&device, &vec![0_u32; x.len()]));
             let args = [("x", &*a), ("y", &*b)];
-            let launched =
-                loaded.launch_named(&plan([10, 1, 1], [THREADS, 1, 1]), &args, Schedule::Forward);
+            let launched = loaded.launch_named(
+                &plan([10, 1, 1], [THREADS, 1, 1]),
+                &args,
+                &[],
+                Schedule::Forward,
+            );
             let name = &compiler.identity().build;
             assert!(launched.is_ok(), "{name}, {build:?}: {launched:?}");
             assert_eq!(contents::<u32>(&*b), expected, "{name}, {build:?}");

@@ -148,17 +148,19 @@ impl Loaded {
     }
 
     /// Launches once in the order of a schedule. Check builds compare accesses with the memory of the named
-    /// arguments.
+    /// arguments. `outputs` have no content when the launch begins.
     pub fn launch_named(
         &self,
         plan: &LaunchPlan,
         args: &[(&'static str, &dyn Allocation)],
+        outputs: &[&str],
         schedule: Schedule,
     ) -> Result<(), DeviceError> {
         let memory = |&(name, memory): &(&'static str, &dyn Allocation)| ArgMemory {
             name,
             address: memory.address(),
             bytes: memory.bytes() as u64,
+            has_content: !outputs.contains(&name),
         };
         let memory: Vec<_> = args.iter().map(memory).collect();
         let args: Vec<_> = args

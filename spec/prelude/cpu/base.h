@@ -164,6 +164,7 @@ enum kiln_cpu_memory_kind : uint32_t {
     KILN_CPU_CONSTANT,        // only to be read
     KILN_CPU_OWN,             // the prelude's
     KILN_CPU_DYNAMIC_SHARED,
+    KILN_CPU_OUTPUT,          // what an argument points to, without content when a launch begins
 };
 
 // Memory that a kernel may use, as the executor describes it to check builds.

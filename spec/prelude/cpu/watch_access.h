@@ -122,16 +122,20 @@ KILN_CPU_COLD void kiln_cpu_note_unwritten(const kiln_cpu_region* region, uintpt
     kiln_cpu_watch.unwritten = kiln_cpu_unwritten_read{bytes, KILN_CPU_RUNNING, place, at, region};
 }
 
-// Whether a thread of the block has written a part of the 4 bytes that hold a granule. If a thread copies a struct, it
-// may read padding, which nobody writes. A read of at least 4 bytes is therefore right if a part of each 4 bytes was
-// written.
+// Whether a granule has content: of shared memory, what the block wrote, and of other memory, what the launch wrote.
+KILN_INLINE bool kiln_cpu_is_written(const kiln_cpu_region* region, const kiln_cpu_cell* cell) {
+    return cell->written >= region->oldest;
+}
+
+// Whether a part of the 4 bytes that hold a granule was written. If a thread copies a struct, it may read padding,
+// which nobody writes. A read of at least 4 bytes is therefore right if a part of each 4 bytes was written.
 KILN_CPU_COLD bool kiln_cpu_is_padding(const kiln_cpu_region* region, const kiln_cpu_cell* cell, uint32_t bytes) {
     if (bytes < 4 || region->shift >= 2) return false;
     const kiln_cpu_cell* end = region->cells + (region->bytes >> region->shift);
     uintptr_t per_word = 4u >> region->shift;
     const kiln_cpu_cell* one = cell - (uintptr_t)(cell - region->cells) % per_word;
     for (uintptr_t i = 0; i < per_word && one < end; i++, one++) {
-        if (one->written == kiln_cpu_watch.block_first) return true;
+        if (kiln_cpu_is_written(region, one)) return true;
     }
     return false;
 }
@@ -178,11 +182,10 @@ KILN_INLINE bool kiln_cpu_see_cell(const kiln_cpu_region* region, kiln_cpu_cell*
             kiln_cpu_tell_pending(region, cell, at, bytes, access, place);
             return false;
         }
-        if (access & KILN_CPU_READS &&
-            __builtin_expect(cell->written != kiln_cpu_watch.block_first, 0) &&
-            !kiln_cpu_is_padding(region, cell, bytes)) {
-            kiln_cpu_note_unwritten(region, at, bytes, place);
-        }
+    }
+    if (region->starts_empty && access & KILN_CPU_READS &&
+        __builtin_expect(!kiln_cpu_is_written(region, cell), 0) && !kiln_cpu_is_padding(region, cell, bytes)) {
+        kiln_cpu_note_unwritten(region, at, bytes, place);
     }
     KILN_CPU_CHECK_SLOT(0)
     KILN_CPU_CHECK_SLOT(3)

@@ -24,11 +24,12 @@ KILN_CPU_COLD kiln_cpu_region* kiln_cpu_add_region(const kiln_cpu_memory* memory
     region->start = (uintptr_t)memory->start;
     region->bytes = memory->bytes;
     region->element_bytes = memory->element_bytes;
-    region->kind = memory->kind;
+    region->kind = memory->kind == KILN_CPU_OUTPUT ? KILN_CPU_ARGUMENT : memory->kind;
     region->name = memory->name;
     region->argument = -1;
     region->shared = memory->kind == KILN_CPU_SHARED || memory->kind == KILN_CPU_DYNAMIC_SHARED;
     region->read_only = memory->kind == KILN_CPU_CONSTANT;
+    region->starts_empty = region->shared || memory->kind == KILN_CPU_OUTPUT;
     return region;
 }
 

@@ -42,8 +42,8 @@ struct kiln_cpu_cell {
     uint32_t unused;
 };
 
-// The first read of shared memory that no thread had written. It is told when the interval ends: if a thread
-// writes there before, that is a race.
+// The first read of shared memory, or of an output, that no thread had written. It is told when the interval ends: if
+// a thread writes there before, that is a race.
 struct kiln_cpu_unwritten_read {
     uint32_t bytes;  // 0 if there was none
     uint32_t thread;
@@ -76,6 +76,7 @@ struct alignas(64) kiln_cpu_region {
     int32_t argument;      // its number, -1 for other memory
     bool shared;
     bool read_only;
+    bool starts_empty;     // each block's shared memory, and each launch's outputs
     const char* name;
 };
 

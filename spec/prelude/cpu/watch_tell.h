@@ -64,7 +64,9 @@ KILN_CPU_COLD void kiln_cpu_say_unwritten(void) {
     kiln_cpu_say("it reads ");
     kiln_cpu_say_element(read->region, read->at, read->bytes);
     kiln_cpu_say_place(read->place);
-    kiln_cpu_say(", which no thread of the block has written");
+    if (read->region->shared) return kiln_cpu_say(", which no thread of the block has written");
+    kiln_cpu_say(", which no thread has written. An output has no content when a launch begins; if the kernel needs "
+                 "what it holds, declare it as `#[inout]`");
 }
 
 // Tells of a read of what no thread had written; false if there was none in this interval.

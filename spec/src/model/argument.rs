@@ -238,16 +238,17 @@ impl Fill {
 
 /// How far an output may differ from the reference.
 ///
-/// Let `scale` be the root mean square of the reference output. An element passes if
-/// `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is
+/// Let `scale` be the root mean square of the reference output, without the influence of a few huge elements
+/// (docs/measuring.md). An element passes if `|got - want| <= absolute + relative * max(|want|, scale)`. NaN and infinities never pass if the reference is
 /// finite. Integer outputs are compared exactly.
 ///
 /// For `f16` and `bf16` outputs, half a unit in the last place of `want` is added to the bound. The tolerance therefore
-/// applies to the value before it is rounded to the output type, and all types can have the same tolerance. A tolerance
-/// of 0 is an exception: it requires equal values.
+/// applies to the value before it is rounded to the output type, and all types can have the same tolerance. For `f32`
+/// and `f64` outputs, the smallest normal number is added, because GPUs may flush smaller ones. A tolerance of 0 is an
+/// exception: it requires equal values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Tolerance {
-    /// Bound relative to the larger of the element and the output's root mean square. `1e-6` is one millionth.
+    /// Bound relative to the larger of the element and the scale of the output. `1e-6` is one millionth.
     pub relative: f64,
     /// Absolute bound, in the unit of the output.
     pub absolute: f64,

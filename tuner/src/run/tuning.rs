@@ -268,6 +268,7 @@ fn fails_on<'p>(
 /// The failure of a task whose baseline does not work.
 fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
+        Outcome::NotComparable { text } => return SearchFailure::Task(text.clone()),
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(

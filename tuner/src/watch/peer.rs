@@ -156,7 +156,9 @@ impl Contest<'_> {
         let clock = PeerClock::beside(self.stage.info.key.backend);
         let tick_ns = clock.tick_ns(self.stage.info.timer_tick_ns);
         let resolution = Resolution { tick_ns };
-        let own = self.scene.lab_of(&[self.arm], resolution)?;
+        let mut own = self.scene.lab_of(&[self.arm], resolution)?;
+        // The peer has these inputs in files.
+        own.keep_inputs();
         let check = || self.outputs(given);
         let mut lab = PeerLab::new(own, command, given, resolution, clock, &check);
         lab.warm()?;

@@ -43,6 +43,9 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
             len,
         },
         RigError::ReadsOutput { output, index } => Outcome::ReadsOutput { output, index },
+        RigError::Unjudged(unjudged) => Outcome::NotComparable {
+            text: unjudged.to_string(),
+        },
         RigError::GuardHit { argument } => Outcome::GuardHit { output: argument },
         RigError::InputChanged { argument } => Outcome::InputChanged { arg: argument },
         RigError::Device(error) => of_device_error(error),

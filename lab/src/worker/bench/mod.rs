@@ -70,8 +70,12 @@ impl Opened {
                     .map_err(|failure| (None, failure))
             }
             Request::Sample { schedule } => self.sample(&schedule, replies).map(Reply::Samples),
-            Request::Recheck { arms, expected } => self
-                .recheck(&arms, &expected, replies)
+            Request::Recheck {
+                arms,
+                seed,
+                expected,
+            } => self
+                .recheck(&arms, seed, &expected, replies)
                 .map(|()| Reply::Rechecked),
             Request::HostPace {
                 arm,

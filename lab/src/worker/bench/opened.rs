@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kiln::rig::Rig;
 use kiln::{Kernel, Stream};
 use kiln_cache::Outcome;
-use kiln_spec::KernelSpec;
+use kiln_spec::{KernelSpec, Problem};
 
 use super::arm::{LoadedArm, load};
 use super::failure::{ArmFailure, outcome_of};
@@ -24,6 +24,10 @@ pub(in crate::worker) struct Opened {
     pub(super) arms: Vec<LoadedArm>,
     /// The rigs (buffers of timed launches): one rig for all arms, or one per arm if the data depends on the config.
     pub(super) timing: Vec<Rig>,
+    /// The problem of timed launches.
+    pub(super) problem: Problem,
+    /// The seed of their inputs.
+    pub(super) seed: u64,
     pub(super) timer_tick_ns: u64,
     pub(super) catalogue: &'static [&'static Kernel],
     /// The data of earlier candidates that this worker verified.
@@ -86,6 +90,8 @@ impl Opened {
             spec,
             arms,
             timing,
+            problem: job.problem.clone(),
+            seed: job.seed,
             timer_tick_ns: job.timer_tick_ns,
             catalogue,
             kept: Kept::default(),

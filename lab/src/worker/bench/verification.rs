@@ -6,9 +6,9 @@ use std::path::Path;
 
 use kiln::receipt::{ExpectedReceipt, Receipt, ReceiptMismatch};
 
-use kiln::rig::{Expected, Layout, Rig};
+use kiln::rig::{Content, Expected, Layout, Rig};
 use kiln_cache::Outcome;
-use kiln_spec::{LaunchPlan, Problem};
+use kiln_spec::{Backend, LaunchPlan, Problem};
 
 use super::arm::LoadedArm;
 use super::expected::read_expected;
@@ -23,9 +23,10 @@ impl Opened {
     ///
     /// 1. If the job has a nonce, the receipt entry is launched. Its receipt must match the intended launch, and its
     ///    outputs must be right.
-    /// 2. The release entry is launched, with outputs that were filled with a poison pattern. A release build is
-    ///    launched twice, because some faults appear only in the second launch. A check build is launched once in each
-    ///    order of its threads, because a race that is hidden in one order shows in another.
+    /// 2. The release entry is launched. A release build is launched several times, because some faults appear only in
+    ///    the second launch, and on several contents of its outputs, because a kernel that reads an output may be right
+    ///    on one of them. A check build is launched once in each order of its threads, because a race that is hidden in
+    ///    one order shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.fenced);
@@ -56,10 +57,14 @@ impl Opened {
         let worst = if arm.job.check {
             rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected)
         } else {
-            (0..2).try_fold(0.0_f64, |worst, _| {
-                rig.reset()?;
-                rig.launch(&arm.release, &job.plan)?;
-                Ok(worst.max(rig.check_outputs(&arm.release, &job.plan, &expected)?))
+            // The poison is last, because `check_written` below expects it.
+            let contents: &[Content] = match job.nonce {
+                Some(_) => &[Content::High, Content::Poison],
+                None => &[Content::Low, Content::Zeros, Content::Poison],
+            };
+            contents.iter().try_fold(0.0_f64, |worst, content| {
+                let checked = rig.check_on(*content, &arm.release, &job.plan, &expected)?;
+                Ok(worst.max(checked))
             })
         };
         verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
@@ -85,8 +90,12 @@ impl Opened {
         // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
         let outputs = rig.outputs().map_err(outcome_of)?;
-        rig.check_independent(&arm.release, plan, &outputs)
+        rig.check_independent(Content::High, &arm.release, plan, &outputs)
             .map_err(outcome_of)?;
+        // The fake device computes only kernels with registered host code. Its other kernels write nothing.
+        if self.stream.device().info().key.backend != Backend::Fake {
+            outputs.check_tolerance(spec).map_err(outcome_of)?;
+        }
         Ok(outputs)
     }
 
@@ -96,22 +105,43 @@ impl Opened {
             reference_of(self.catalogue, &self.package, &self.spec).ok_or_else(|| {
                 internal(format!("no reference of `{}` is linked in", self.spec.name))
             })?;
-        Expected::by_reference(reference, &self.spec, problem, seed).map_err(internal)
+        let expected = Expected::by_reference(reference, &self.spec, problem, seed);
+        let expected = expected.map_err(internal)?;
+        expected.check_tolerance(&self.spec).map_err(outcome_of)?;
+        Ok(expected)
     }
 
-    /// Checks that the timed arms still compute the right outputs. Some faults appear only after several launches.
+    /// Checks that the timed arms still compute the right outputs on the inputs of a seed. Some faults appear only after
+    /// several launches.
     pub(super) fn recheck(
-        &self,
+        &mut self,
         arms: &[usize],
+        seed: u64,
         expected: &Path,
         replies: &mut impl Write,
     ) -> Result<(), ArmFailure> {
         let expected = read_expected(expected).map_err(|failure| (None, failure))?;
+        self.reseed(seed).map_err(|failure| (None, failure))?;
         for &place in arms {
             let arm = self.arm(place).map_err(|failure| (None, failure))?;
             announce(replies, place)?;
             self.recheck_arm(arm, &expected)
                 .map_err(|failure| (Some(place), failure))?;
+        }
+        Ok(())
+    }
+
+    /// Gives the rigs of timed launches the inputs of a seed.
+    fn reseed(&mut self, seed: u64) -> Result<(), Outcome> {
+        if self.seed == seed {
+            return Ok(());
+        }
+        self.seed = seed;
+        for (place, rig) in self.timing.iter_mut().enumerate() {
+            let config = self.arms.iter().find(|arm| arm.rig == place);
+            let config = config.map_or(&self.spec.baseline.config, |arm| &arm.job.config);
+            rig.reseed(config, &self.problem, seed)
+                .map_err(outcome_of)?;
         }
         Ok(())
     }

@@ -237,7 +237,8 @@ const CHECK_GCC: &[&str] = &[
     "--param=tsan-distinguish-volatile=1",
     "--param=tsan-instrument-func-entry-exit=0",
 ];
-/// Flags of check builds with clang. From version 22, clang merges equal calls at the ends of branches. A merged access
+/// Flags of check builds with clang. Without `-tsan-instrument-read-before-write`, clang would not report the read in
+/// `y[i] += x[i]`, which matters if `y` is an output that no thread has written. From version 22, clang merges equal calls at the ends of branches. A merged access
 /// would have no line of its own, so this optimisation is off.
 const CHECK_CLANG: &[&str] = &[
     "-O2",
@@ -250,6 +251,8 @@ const CHECK_CLANG: &[&str] = &[
     "-fno-slp-vectorize",
     "-mllvm",
     "-tsan-distinguish-volatile=1",
+    "-mllvm",
+    "-tsan-instrument-read-before-write=1",
     "-mllvm",
     "-tsan-instrument-func-entry-exit=0",
     "-mllvm",

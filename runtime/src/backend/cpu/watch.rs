@@ -14,6 +14,7 @@ pub(super) enum MemoryKind {
     Variable = 2,
     Constant = 3,
     Own = 4,
+    Output = 6,
 }
 
 /// Maximum size of the history in bytes. It suffices for 256 MiB of memory that kernels write in elements of 4 bytes.
@@ -77,19 +78,22 @@ impl History {
 /// The memory that a kernel may access, and its total size in bytes. This is the memory that `args` lists or, if it
 /// lists none, every allocation of the device.
 pub(super) fn memory_of(args: KernelArgs<'_>, order: &Order) -> (MemoryTable, u64) {
-    let kind = MemoryKind::Argument as u32;
     let declared = args.memory();
     if declared.is_empty() {
         let allocations = order.allocations();
         let bytes = allocations.iter().map(|(_, bytes)| bytes).sum();
         let rows = allocations
             .iter()
-            .map(|&(address, bytes)| ("", address, bytes, kind));
+            .map(|&(address, bytes)| ("", address, bytes, MemoryKind::Argument as u32));
         return (MemoryTable::new(rows), bytes);
     }
     let bytes = declared.iter().map(|memory| memory.bytes).sum();
-    let rows = declared
-        .iter()
-        .map(|memory| (memory.name, memory.address, memory.bytes, kind));
+    let rows = declared.iter().map(|memory| {
+        let kind = match memory.has_content {
+            true => MemoryKind::Argument,
+            false => MemoryKind::Output,
+        };
+        (memory.name, memory.address, memory.bytes, kind as u32)
+    });
     (MemoryTable::new(rows), bytes)
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kiln::backend::cpu::CpuDevice;
 use kiln::compiler::BuildKind;
-use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
+use kiln::device::{Allocation, DeviceBackend as _, DeviceError, Schedule};
 use kiln::spec::LaunchPlan;
 
 use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
@@ -47,6 +47,8 @@ fn cases(source: &str) -> Vec<Case<'_>> {
 struct Built {
     device: Arc<CpuDevice>,
     module: Arc<dyn kiln::device::Module>,
+    /// The buffers that have no content when a launch begins.
+    outputs: &'static [&'static str],
 }
 
 impl Built {
@@ -68,6 +70,7 @@ impl Built {
         Built {
             device: device.clone(),
             module: device.load(&artifact).unwrap(),
+            outputs: &[],
         }
     }
 
@@ -87,15 +90,19 @@ impl Built {
             shared_bytes: case.shared_bytes,
             ..plan([case.blocks, 1, 1], [case.threads, 1, 1])
         };
-        loaded.launch_named(&plan, &[("in", &*held), ("x", &*x), ("y", &*y)], schedule)
+        let args: [(_, &dyn Allocation); 3] = [("in", &*held), ("x", &*x), ("y", &*y)];
+        loaded.launch_named(&plan, &args, self.outputs, schedule)
     }
 }
 
 /// Every case must be reported in forward order with its message and all its lines, and must be a fault in other
 /// orders.
-fn all_are_told(source: &str, beginning: &[&str]) {
+fn all_are_told(source: &str, outputs: &'static [&'static str], beginning: &[&str]) {
     for device in devices() {
-        let built = Built::new(&device, source);
+        let built = Built {
+            outputs,
+            ..Built::new(&device, source)
+        };
         for case in &cases(source) {
             let error = built.launch(case, Schedule::Forward).expect_err(case.name);
             let text = error.to_string();
@@ -122,14 +129,45 @@ fn all_are_told(source: &str, beginning: &[&str]) {
 fn every_race_is_told_in_one_launch_with_both_lines_and_the_variable() {
     let source = include_str!("races.cu");
     assert!(cases(source).len() >= 30);
-    all_are_told(source, &["race: it ", "has not waited for its copy_async"]);
+    all_are_told(
+        source,
+        &[],
+        &["race: it ", "has not waited for its copy_async"],
+    );
 }
 
 #[test]
 fn every_access_out_of_bounds_is_told_with_variable_index_and_line() {
     let source = include_str!("bounds.cu");
     assert!(cases(source).len() >= 24);
-    all_are_told(source, &["out of bounds: it ", "declared const"]);
+    all_are_told(source, &[], &["out of bounds: it ", "declared const"]);
+}
+
+#[test]
+fn every_read_of_an_output_before_it_is_written_is_told_with_element_and_line() {
+    let source = include_str!("outputs.cu");
+    let (wrong, right) = source.split_once("// Right kernels.").unwrap();
+    assert!(cases(wrong).len() >= 10);
+    all_are_told(wrong, &["x", "y"], &["it reads ", "race: it "]);
+    assert!(cases(right).len() >= 5);
+    for device in devices() {
+        let built = Built {
+            outputs: &["x", "y"],
+            ..Built::new(&device, right)
+        };
+        for case in &cases(right) {
+            for schedule in [Schedule::Forward, Schedule::Reversed, Schedule::Seeded(3)] {
+                let launched = built.launch(case, schedule);
+                launched.unwrap_or_else(|error| panic!("{} in {schedule}: {error}", case.name));
+            }
+        }
+        // The same reads are right if the memory has content.
+        let built = Built::new(&device, wrong);
+        for case in &cases(wrong) {
+            let launched = built.launch(case, Schedule::Forward);
+            launched.unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        }
+    }
 }
 
 #[test]
@@ -238,7 +276,7 @@ fn kernels_without_barriers_are_watched_too() {
             let plan = plan([2, 1, 1], [threads, 1, 1]);
             let memory: [(&str, &dyn kiln::device::Allocation); 2] =
                 [("in", &*input), ("out", &*out)];
-            let error = kernel.launch_named(&plan, &memory, Schedule::Forward);
+            let error = kernel.launch_named(&plan, &memory, &[], Schedule::Forward);
             error.unwrap_err().to_string()
         };
         let race = launch(32);

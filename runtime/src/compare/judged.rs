@@ -1,0 +1,205 @@
+//! Finds expected outputs with which a comparison would say nothing.
+
+use std::fmt;
+
+use kiln_spec::{Comparison, KernelSpec, SliceArg, Tolerance};
+
+use super::{bound, reduced, scale::scale};
+use crate::data::reference::Wide;
+use crate::parallel;
+
+/// Of fewer elements than this, chance may make most of them small.
+const MIN_ELEMENTS: usize = 32;
+
+/// The reason why a comparison with expected outputs says nothing about most elements of an output.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unjudged {
+    /// Most elements are NaN, and NaN equals only NaN, wherever it comes from.
+    NotNumbers {
+        /// The name of the output.
+        output: String,
+        /// Number of elements that are NaN.
+        count: usize,
+        /// Number of elements.
+        len: usize,
+    },
+    /// Zeros would be within tolerance of most elements.
+    Loose {
+        /// The name of the output.
+        output: String,
+        /// Number of elements that are smaller than their bound.
+        count: usize,
+        /// Number of finite elements other than zero.
+        len: usize,
+        /// The median of the magnitudes of these elements.
+        median: f64,
+        /// The tolerance of the smallest element.
+        bound: f64,
+    },
+    /// The reduction by which the output is compared is infinite or NaN.
+    NoReduction {
+        /// The reduction and the output, for example `sum(y)`.
+        output: String,
+        /// The value.
+        value: f64,
+    },
+    /// Few elements decide the sum: all others together are within its tolerance.
+    Dominated {
+        /// The reduction and the output.
+        output: String,
+        /// Number of elements whose magnitudes together are at most the bound.
+        count: usize,
+        /// Number of elements other than zero.
+        len: usize,
+        /// The largest magnitude.
+        largest: f64,
+        /// The tolerance of the sum.
+        bound: f64,
+    },
+}
+
+impl fmt::Display for Unjudged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unjudged::NotNumbers { output, count, len } => write!(
+                f,
+                "{count} of the {len} elements that are expected of `{output}` are NaN, so a comparison with them says \
+                 little\nhelp: choose inputs for which they are numbers, with `#[fill(..)]`, `#[value(..)]` or `inputs`"
+            ),
+            Unjudged::Loose {
+                output,
+                count,
+                len,
+                median,
+                bound,
+            } => write!(
+                f,
+                "the tolerance says nothing about {count} of the {len} elements of `{output}`: their median magnitude is \
+                 {median:.3e}, and an error of {bound:.3e} is permitted, so zeros would pass\nhelp: declare a smaller \
+                 `tolerance(..)`"
+            ),
+            Unjudged::NoReduction { output, value } => write!(
+                f,
+                "{output} of the expected outputs is {value}, so a comparison with it says nothing\nhelp: choose inputs \
+                 for which it is a finite number, with `#[fill(..)]`, `#[value(..)]` or `inputs`; or compare the elements, \
+                 without `#[compare(..)]`"
+            ),
+            Unjudged::Dominated {
+                output,
+                count,
+                len,
+                largest,
+                bound,
+            } => write!(
+                f,
+                "{output} says nothing about {count} of its {len} elements: the largest is {largest:.3e}, so an error of \
+                 {bound:.3e} is permitted, which is more than these elements together\nhelp: write huge values, such as \
+                 FLT_MAX, to an output of their own; or compare the elements, without `#[compare(..)]`"
+            ),
+        }
+    }
+}
+
+/// The reason why a comparison with `want`, the expected output, would say nothing about most elements; `None` if it
+/// says something.
+pub fn unjudged(spec: &KernelSpec, slice: &SliceArg, want: &Wide) -> Option<Unjudged> {
+    let tolerance = spec.tolerance_of(slice);
+    if !want.elem_type().is_float() {
+        return None;
+    }
+    let values = want.to_f64s();
+    match slice.compare {
+        None => elements(&slice.name, want, &values, &tolerance),
+        Some(Comparison::None) => None,
+        Some(comparison) => reduced::unjudged(&slice.name, comparison, want, &values, &tolerance),
+    }
+}
+
+fn elements(output: &str, want: &Wide, values: &[f64], tolerance: &Tolerance) -> Option<Unjudged> {
+    let len = values.len();
+    let not_numbers = values.iter().filter(|value| value.is_nan()).count();
+    if len >= MIN_ELEMENTS && not_numbers > len - len / 4 {
+        return Some(Unjudged::NotNumbers {
+            output: output.to_owned(),
+            count: not_numbers,
+            len,
+        });
+    }
+    let (ty, scale) = (want.elem_type(), scale(len, |index| values[index]));
+    let bound_of = |value: f64| bound(tolerance, ty, value, scale);
+    let counts = parallel::ranges(len, |range| {
+        let finite = values[range].iter().filter(|value| value.is_finite());
+        let judged = finite.filter(|value| **value != 0.0);
+        judged.fold((0, 0), |(loose, all), value| {
+            (
+                loose + usize::from(value.abs() <= bound_of(*value)),
+                all + 1,
+            )
+        })
+    });
+    let add = |(a, b): (usize, usize), (c, d)| (a + c, b + d);
+    let (count, len) = counts.into_iter().fold((0, 0), add);
+    if len < MIN_ELEMENTS || count <= len / 2 {
+        return None;
+    }
+    let mut magnitudes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
+    magnitudes.retain(|magnitude| *magnitude > 0.0 && magnitude.is_finite());
+    magnitudes.sort_unstable_by(f64::total_cmp);
+    Some(Unjudged::Loose {
+        output: output.to_owned(),
+        count,
+        len,
+        median: magnitudes[len / 2],
+        bound: bound_of(magnitudes[0]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: Vec<f64>, relative: f64, absolute: f64) -> Option<Unjudged> {
+        let tolerance = Tolerance { relative, absolute };
+        elements("y", &Wide::F32(values.clone()), &values, &tolerance)
+    }
+
+    fn numbers(len: u32, times: f64) -> Vec<f64> {
+        (1..=len)
+            .map(|i| times * f64::from(i % 97) - 40.0 * times)
+            .collect()
+    }
+
+    #[test]
+    fn a_tolerance_above_most_elements_is_reported_with_figures() {
+        assert_eq!(of(numbers(1000, 1.0), 1e-3, 0.0), None);
+        assert_eq!(of(numbers(1000, 1.0), 1e-3, 1.0), None);
+        let text = of(numbers(1000, 1e-3), 1e-3, 1.0).unwrap().to_string();
+        for part in ["990 of the 990", "`y`", "1.000e0", "zeros would pass"] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(of(numbers(1000, 1.0), 2.0, 0.0).is_some());
+        // Chance makes a few elements small.
+        assert_eq!(of(numbers(20, 1e-3), 1e-3, 1.0), None);
+    }
+
+    #[test]
+    fn a_sentinel_does_not_loosen_the_comparison_of_the_others() {
+        let mut values = numbers(1000, 1.0);
+        values[7] = f64::from(f32::MAX);
+        assert_eq!(of(values, 1e-3, 0.0), None);
+    }
+
+    #[test]
+    fn outputs_of_which_most_are_nan_are_reported_and_half_of_them_are_not() {
+        let mut values = numbers(1000, 1.0);
+        values[..550].fill(f64::NAN);
+        assert_eq!(of(values.clone(), 1e-3, 0.0), None);
+        values.fill(f64::NAN);
+        let text = of(values, 1e-3, 0.0).unwrap().to_string();
+        assert!(text.contains("1000 of the 1000 elements"), "{text}");
+        // A mask of infinities is a value like any other.
+        let mut masked = numbers(1000, 1.0);
+        masked[..950].fill(f64::NEG_INFINITY);
+        assert_eq!(of(masked, 1e-3, 0.0), None);
+    }
+}
