@@ -241,7 +241,8 @@ fn fails_on<'p>(
     let depends_on_size = match &outcome {
         // These faults do not depend on the problem's sizes, so a constraint on the sizes would not avoid them.
         Outcome::KernelFault { text } => {
-            !text.contains(": race: ") && !text.contains("divergent barrier")
+            let on_all_sizes = [": race: ", "divergent barrier", "which no thread"];
+            !on_all_sizes.iter().any(|fault| text.contains(fault))
         }
         outcome => matches!(
             outcome,
