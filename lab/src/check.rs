@@ -83,7 +83,10 @@ pub struct Checker<'a> {
     problem: &'a Problem,
     workshop: &'a Workshop<'a>,
     bench: Bench,
+    /// The cases on small problems; empty if there are none.
     cases: Vec<Case>,
+    /// The cases on the tuned problem.
+    tuned: Vec<Case>,
     own: Option<Expectations>,
 }
 
@@ -127,7 +130,10 @@ impl<'a> Checker<'a> {
         bench: &Bench,
         cases: &[Case],
     ) -> Result<Checker<'a>, NotChecked> {
-        let cases = small(cases, problem);
+        let (cases, tuned): (Vec<Case>, Vec<Case>) = cases
+            .iter()
+            .cloned()
+            .partition(|case| case.problem != *problem);
         let site = match place {
             CheckPlace::Nowhere(why) => return Err(why.clone()),
             CheckPlace::Here => {
@@ -138,6 +144,7 @@ impl<'a> Checker<'a> {
                     workshop: here,
                     bench: bench.clone(),
                     cases,
+                    tuned,
                     own: None,
                 });
             }
@@ -146,7 +153,7 @@ impl<'a> Checker<'a> {
         if let Some(why) = kernel.spec.left_out_on(Backend::Cpu) {
             return Err(NotChecked::LeftOut { why });
         }
-        if cases.iter().any(|case| case.problem == *problem) {
+        if cases.is_empty() {
             return Err(NotChecked::NoSmallProblem);
         }
         let baseline = site
@@ -175,25 +182,41 @@ impl<'a> Checker<'a> {
             workshop: site.workshop,
             bench,
             cases,
+            tuned,
             own: Some(own),
         })
     }
 
     /// Whether the check build runs this problem, not only smaller ones.
     pub fn checks(&self, problem: &Problem) -> bool {
-        self.cases.iter().any(|case| case.problem == *problem)
+        let tuned = self.cases.is_empty() && problem == self.problem;
+        tuned || self.cases.iter().any(|case| case.problem == *problem)
     }
 
-    /// Runs the check build of a candidate. `expected` contains the expected outputs of the tuned device, which are
-    /// used only if that device is the cpu.
-    pub fn check(&self, which: Which<'_>, expected: &Expectations) -> Checked {
+    /// Runs the check build of a candidate. `more` are cases that only this candidate is verified on. `expected`
+    /// contains the expected outputs of the tuned device, which are used only if that device is the cpu.
+    ///
+    /// Small problems are enough: they cover every ragged class (sizes below, at and just above a tile, for example),
+    /// and the code that is timed was already verified on the tuned problem. If the candidate can launch none of them,
+    /// the check build runs on the tuned problem, but only for the cpu, because a GPU's problem would take too long.
+    pub fn check(&self, which: Which<'_>, expected: &Expectations, more: &[Case]) -> Checked {
         let compiled = match self.build(which) {
             Ok(compiled) => compiled,
-            Err(outcome) => return self.judge(outcome),
+            Err(outcome) => return self.judge(outcome, false),
         };
-        match self.verifier(expected).verify(&compiled.arm, &self.cases) {
+        let verifier = self.verifier(expected);
+        let small = self.cases.iter().chain(more);
+        let small = small
+            .filter(|case| case.problem != *self.problem && verifier.applies(&compiled.arm, case));
+        let small: Vec<Case> = small.cloned().collect();
+        let on_tuned = small.is_empty();
+        if on_tuned && self.own.is_some() {
+            return Checked::NotChecked(NotChecked::NoSmallForConfig);
+        }
+        let cases = if on_tuned { &self.tuned } else { &small };
+        match verifier.verify(&compiled.arm, cases) {
             Ok(_) => Checked::Passed,
-            Err(error) => self.judge(of_worker_error(&error)),
+            Err(error) => self.judge(of_worker_error(&error), on_tuned),
         }
     }
 
@@ -202,7 +225,16 @@ impl<'a> Checker<'a> {
     pub fn failing_problem(&self, which: Which<'_>, expected: &Expectations) -> Option<&Problem> {
         let compiled = self.build(which).ok()?;
         let verifier = self.verifier(expected);
-        verifier.failing_problem(&compiled.arm, &self.cases)
+        verifier.failing_problem(&compiled.arm, self.shared())
+    }
+
+    /// The cases on small problems, or those on the tuned problem if there are no small ones.
+    fn shared(&self) -> &[Case] {
+        if self.cases.is_empty() {
+            &self.tuned
+        } else {
+            &self.cases
+        }
     }
 
     fn build(&self, which: Which<'_>) -> Result<Compiled, Outcome> {
@@ -223,7 +255,13 @@ impl<'a> Checker<'a> {
     /// outside a buffer, or if the outputs of the baseline are wrong, runs the check build, which can report the
     /// argument, index, thread and line. If the check build reports a fault of the kernel, returns that outcome;
     /// otherwise returns `outcome`.
-    pub fn explain(&self, which: Which<'_>, expected: &Expectations, outcome: Outcome) -> Outcome {
+    pub fn explain(
+        &self,
+        which: Which<'_>,
+        expected: &Expectations,
+        more: &[Case],
+        outcome: Outcome,
+    ) -> Outcome {
         let vague = match &outcome {
             Outcome::GuardHit { .. } => true,
             Outcome::WorkerLost { signal, .. } => {
@@ -238,7 +276,7 @@ impl<'a> Checker<'a> {
         if !vague {
             return outcome;
         }
-        match self.check(which, expected) {
+        match self.check(which, expected, more) {
             Checked::Failed(told @ Outcome::KernelFault { .. }) => told,
             _ => self.fault_alone(which, expected).unwrap_or(outcome),
         }
@@ -252,7 +290,7 @@ impl<'a> Checker<'a> {
         let compiled = self.build(which).ok()?;
         let expected = self.own.as_ref().unwrap_or(expected);
         let launched = expected.of_check_build(compiled.arm).ok()?;
-        self.cases.iter().find_map(|case| {
+        self.shared().iter().find_map(|case| {
             let plan = self.kernel.spec.baseline_plan(&case.problem, None).ok()?;
             let error = launched.get(&case.problem, case.seed, plan).err()?;
             match of_worker_error(&error) {
@@ -264,8 +302,10 @@ impl<'a> Checker<'a> {
 
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
     /// candidate was made for the cpu, so any failure is the candidate's fault. If the tuned device is another one, the
-    /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault.
-    fn judge(&self, outcome: Outcome) -> Checked {
+    /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault. A check
+    /// build of the tuned problem may be slow, so running out of time there (`on_tuned`) is no fault.
+    fn judge(&self, outcome: Outcome, on_tuned: bool) -> Checked {
+        let slow = on_tuned && matches!(outcome, Outcome::TimedOut { .. });
         let wrong = matches!(
             outcome,
             Outcome::Incorrect(_)
@@ -280,23 +320,10 @@ impl<'a> Checker<'a> {
                     ..
                 }
         );
-        if self.own.is_none() || wrong {
+        if (self.own.is_none() && !slow) || wrong {
             Checked::Failed(outcome)
         } else {
             Checked::NotChecked(NotChecked::Outcome(outcome))
         }
-    }
-}
-
-/// The cases on small problems, or all cases if there are no small problems. Small problems are enough: they cover
-/// every ragged class (sizes below, at and just above a tile, for example), and the code that is timed was already
-/// verified on the tuned problem.
-fn small(cases: &[Case], problem: &Problem) -> Vec<Case> {
-    let small = cases.iter().filter(|case| case.problem != *problem);
-    let small: Vec<Case> = small.cloned().collect();
-    if small.is_empty() {
-        cases.to_vec()
-    } else {
-        small
     }
 }

@@ -111,6 +111,9 @@ pub enum NotChecked {
     /// The tuned problem would take too long on the cpu, and the kernel has no small problems.
     #[error("it has only its tuned problem; declare small ones with `verify(..)`")]
     NoSmallProblem,
+    /// The constraints exclude the config on every small problem.
+    #[error("no small problem is valid for this config")]
+    NoSmallForConfig,
     /// The check build of the candidate or the baseline failed, but not because the candidate is wrong. For example,
     /// the source does not compile for the cpu.
     #[error("{0}")]

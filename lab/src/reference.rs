@@ -9,7 +9,7 @@ use std::time::Duration;
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{LaunchPlan, Problem, Reference};
+use kiln_spec::{KernelSpec, LaunchPlan, Problem, Reference};
 
 use crate::Bench;
 use crate::OracleError;
@@ -33,8 +33,8 @@ pub enum Oracle {
     /// The plain-Rust reference for small problems, and the baseline for the tuned problem, which is too large for the
     /// reference.
     RustInSmall {
-        /// The tuned problem, for which the baseline is launched.
-        problem: Problem,
+        /// The kernel. For a problem that is too large for the reference, the baseline is launched.
+        spec: Box<KernelSpec>,
         /// The name of the device on which the entry runs.
         device: String,
         /// The compiled entry.
@@ -87,7 +87,7 @@ impl Oracle {
         let (device, arm) = (device.to_owned(), Box::new(baseline.clone()));
         Ok(match grade {
             ReferenceGrade::ReferenceInSmall => Oracle::RustInSmall {
-                problem: problem.clone(),
+                spec: Box::new(kernel.spec.clone()),
                 device,
                 arm,
             },
@@ -129,9 +129,14 @@ pub fn is_linked_in(
     kernel: &TunedKernel,
     problem: &Problem,
 ) -> bool {
-    let work = peaks::work(&kernel.spec, problem);
-    work.flops.max(work.bytes) <= MAX_REFERENCE_WORK
+    is_small(&kernel.spec, problem)
         && reference_of(catalogue, &kernel.package, &kernel.spec).is_some()
+}
+
+/// Whether a problem is small enough for a plain-Rust reference.
+fn is_small(spec: &KernelSpec, problem: &Problem) -> bool {
+    let work = peaks::work(spec, problem);
+    work.flops.max(work.bytes) <= MAX_REFERENCE_WORK
 }
 
 /// A problem and the seed of its inputs.
@@ -215,11 +220,9 @@ impl Expectations {
         let mut arms = Vec::new();
         let launched = match &self.oracle {
             Oracle::Rust => None,
-            Oracle::RustInSmall {
-                problem: large,
-                device,
-                arm,
-            } => (problem == large).then_some((device, arm)),
+            Oracle::RustInSmall { spec, device, arm } => {
+                (!is_small(spec, problem)).then_some((device, arm))
+            }
             Oracle::Launch { device, arm, .. } => Some((device, arm)),
         };
         let request = match launched {

@@ -151,7 +151,7 @@ impl Verifier<'_> {
     /// Verifies one arm (a compiled candidate) on all cases that apply to it, in one fresh worker.
     ///
     /// # Errors
-    /// If a case fails. The error describes the first failure, and the worker has ended.
+    /// If a case fails, or if no case applies. The error describes the first failure, and the worker has ended.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
         let jobs = self.jobs(arm, cases)?;
         let mut worker = self.open(arm)?;
@@ -162,7 +162,8 @@ impl Verifier<'_> {
     /// `None` if the failure does not occur again.
     pub fn failing_problem<'c>(&self, arm: &ArmJob, cases: &'c [Case]) -> Option<&'c Problem> {
         let fails = |case: &&Case| self.verify(arm, std::slice::from_ref(*case)).is_err();
-        cases.iter().find(fails).map(|case| &case.problem)
+        let mut applying = cases.iter().filter(|case| self.applies(arm, case));
+        applying.find(fails).map(|case| &case.problem)
     }
 
     /// Opens a fresh worker with one arm.
@@ -178,7 +179,13 @@ impl Verifier<'_> {
     fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
         let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
-        jobs.collect()
+        let jobs: Vec<VerifyJob> = jobs.collect::<Result<_, _>>()?;
+        if jobs.is_empty() {
+            return Err(failed(
+                "none of the problems for verification is valid for this config",
+            ));
+        }
+        Ok(jobs)
     }
 
     fn ask(
@@ -221,9 +228,9 @@ impl Verifier<'_> {
         launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
     }
 
-    /// Whether a case applies to an arm. Small problems are derived from the spec alone, so a constraint may exclude
+    /// Whether a case applies to an arm. Small problems are chosen for all configs of a task, so a constraint may exclude
     /// the arm's config on a small problem.
-    fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
+    pub fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
         case.problem == self.bench.problem
             || arm.baseline
             || self

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kiln::backend::cpu::history_bytes;
 use kiln::device::DeviceInfo;
 use kiln_cache::Outcome;
 use kiln_spec::{Backend, Problem};
@@ -97,6 +98,17 @@ impl Bench {
         }
     }
 
+    /// The limits of a worker with these arms. A check build also keeps a history of accesses, which takes many times as
+    /// much address space as the data.
+    fn limits_of(&self, arms: &[ArmJob]) -> ProcessLimits {
+        let mut limits = self.limits;
+        if limits.memory_bytes > 0 && arms.iter().any(|arm| arm.check) {
+            let history = history_bytes(limits.memory_bytes);
+            limits.memory_bytes = limits.memory_bytes.saturating_add(history);
+        }
+        limits
+    }
+
     /// The job with which a worker opens some arms.
     pub fn job(&self, arms: Vec<ArmJob>) -> OpenJob {
         OpenJob {
@@ -110,8 +122,8 @@ impl Bench {
             load_order: (0..arms.len()).collect(),
             timed: false,
             timer_tick_ns: self.timer_tick_ns,
+            limits: self.limits_of(&arms),
             arms,
-            limits: self.limits,
         }
     }
 }

@@ -56,6 +56,19 @@ impl Problem {
         }
     }
 
+    /// The same problem with a different size for one dimension.
+    pub(crate) fn with_size(&self, name: &str, size: i64) -> Problem {
+        Problem::new(self.iter().map(|(other, value)| {
+            let changed = **other == *name;
+            let value = if changed {
+                ProblemValue::Size(size)
+            } else {
+                value
+            };
+            (other.clone(), value)
+        }))
+    }
+
     /// Name and value of every dimension, in declared order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Arc<str>, ProblemValue)> {
         self.0.iter().map(|(name, value)| (name, *value))

@@ -9,8 +9,8 @@ use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::baked::Row;
 use kiln_spec::codegen::Target;
-use kiln_spec::verification::verification_problems;
-use kiln_spec::{Backend, Config, Problem};
+use kiln_spec::verification::{problems_of_config, verification_problems};
+use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
 use crate::error::Failure;
@@ -160,9 +160,11 @@ impl Smoke<'_> {
             .map_err(|outcome| failed(&outcome))?;
         self.compare(&made, row)?;
         let spec = &kernel.spec;
-        let configs: Vec<Config> = vec![made.arm.config.clone()];
-        let small =
-            verification_problems(spec, &configs, problem, Some(&self.session.info().limits));
+        let limits = Some(&self.session.info().limits);
+        let small = match which {
+            Which::Config(config) => problems_of_config(spec, config, problem, limits),
+            _ => verification_problems(spec, &[], problem, limits),
+        };
         let work = peaks::work(spec, problem);
         let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
         let mut cases = verify::cases(&small, problem, 1);
@@ -183,7 +185,7 @@ impl Smoke<'_> {
         let proof = verifier.verify(&made.arm, &cases).map_err(|error| {
             let outcome = of_worker_error(&error);
             let outcome = match &checker {
-                Some(Ok(checker)) => checker.explain(which, &expected, outcome),
+                Some(Ok(checker)) => checker.explain(which, &expected, &[], outcome),
                 _ => outcome,
             };
             failed_on(
@@ -267,7 +269,7 @@ fn checked_orders(
     expected: &Expectations,
     problem: &Problem,
 ) -> Result<String, Trouble> {
-    match checker.check(which, expected) {
+    match checker.check(which, expected, &[]) {
         Checked::Passed if checker.checks(problem) => Ok(", in four orders of threads".to_owned()),
         Checked::Passed => Ok(", smaller sizes in four orders of threads".to_owned()),
         Checked::NotChecked(why) => Ok(format!(", not checked for races: {why}")),

@@ -1,8 +1,8 @@
 //! Chooses the problem for which a row is launched: the row's own problem, or a small one.
 
 use kiln_spec::expr::evaluate_int;
-use kiln_spec::verification::verification_problems;
-use kiln_spec::{Backend, Config, KernelSpec, PlanError, Problem};
+use kiln_spec::verification::{problems_of_config, verification_problems};
+use kiln_spec::{Backend, KernelSpec, PlanError, Problem};
 use thiserror::Error;
 
 use super::SmokeOptions;
@@ -58,12 +58,11 @@ pub(super) fn choose(
     }
     let config = kernel.config(choice);
     let own = is_small(spec, like, options.max_work).then(|| like.clone());
-    let configs: &[Config] = match choice {
-        Choice::Row(_) => std::slice::from_ref(&config),
-        Choice::Baseline => &[],
-    };
     // The limits are left out here because the launch plan decides whether *this* device can launch the problem.
-    let small = verification_problems(spec, configs, like, None);
+    let small = match choice {
+        Choice::Row(_) => problems_of_config(spec, &config, like, None),
+        Choice::Baseline => verification_problems(spec, &[], like, None),
+    };
     let mut reason = None;
     // The largest verification problem has whole tiles and a remainder, so it is tried first.
     let small = small.into_iter().rev();

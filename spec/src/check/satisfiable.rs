@@ -44,6 +44,9 @@ impl SpecCheck<'_> {
         if self.diagnostics.len() == before {
             self.baseline_plan();
         }
+        if self.diagnostics.len() == before {
+            self.verified_sizes();
+        }
         if self.diagnostics.len() == before && self.kernel.spec.baseline_is_another_entry() {
             self.whole_space();
         }
@@ -169,6 +172,36 @@ impl SpecCheck<'_> {
                 return;
             }
         }
+    }
+
+    /// Checks that some known target can launch the baseline for each problem of `verify(..)`. Configs are compared with
+    /// the baseline or launched next to it, so a size that it cannot launch would never be verified.
+    fn verified_sizes(&mut self) {
+        let spec = &self.kernel.spec;
+        let refused = |problem: &Problem| {
+            let mut checks = TARGETS
+                .iter()
+                .map(|target| spec.check_baseline(problem, Some(&target.limits)).err());
+            let first = checks.next()??;
+            checks.all(|error| error.is_some()).then_some(first)
+        };
+        let mut problems = spec.verify.iter().enumerate();
+        let found = problems.find_map(|(i, problem)| Some((i, problem, refused(problem)?)));
+        let Some((i, problem, why)) = found else {
+            return;
+        };
+        // With type parameters, one declaration is several problems.
+        let decls = &self.kernel.attr.verify;
+        let place = if decls.len() == spec.verify.len() {
+            i
+        } else {
+            0
+        };
+        let Some(decl) = decls.get(place) else { return };
+        let message =
+            format!("`verify(..)` has {problem}, for which the baseline cannot be launched: {why}");
+        let help = "remove this problem, or change the constraint that excludes it";
+        self.report(decl.span, message, help);
     }
 
     /// Checks all constraints together. This check is needed only if the baseline has a separate entry, because a

@@ -1,4 +1,4 @@
-//! Compares search spaces with brute force, and checks the problems for verification.
+//! Compares search spaces with brute force.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,6 @@ use crate::model::Constraint;
 use crate::plan::LaunchScope;
 use crate::targets::CPU_LIMITS;
 use crate::testing::{plain_spec, random_spec};
-use crate::verification::verification_problems;
 
 /// Every combination of parameter values, in declared order.
 fn product(spec: &KernelSpec) -> Vec<Config> {
@@ -203,23 +202,6 @@ proptest! {
                 prop_assert!(!dead.into_iter().any(lives));
             }
         }
-    }
-
-    #[test]
-    fn verification_problems_are_few_small_valid_and_always_the_same(spec in random_spec()) {
-        let problem = &spec.problems[0];
-        let Ok(space) = SearchSpace::build(&spec, problem, &CPU_LIMITS) else { return Ok(()) };
-        let configs: Vec<_> = (0..space.len().min(5)).map(|i| space.config(i)).collect();
-        let problems = verification_problems(&spec, &configs, problem, Some(&CPU_LIMITS));
-        prop_assert!(problems.len() <= 6);
-        for p in &problems {
-            prop_assert!(spec.footprint_bytes(p).unwrap() <= 4 << 20);
-            for config in &configs {
-                prop_assert!(spec.check_config(config, p, Some(&CPU_LIMITS)).is_ok());
-            }
-        }
-        let again = verification_problems(&spec, &configs, problem, Some(&CPU_LIMITS));
-        prop_assert_eq!(problems, again);
     }
 }
 
@@ -426,46 +408,5 @@ mod derived {
         let space = SearchSpace::build(&spec, &spec.problems[0], &limits).unwrap();
         assert_eq!(space.len(), 1);
         assert_eq!(space.config(0), spec.baseline.config);
-    }
-
-    #[test]
-    fn gemm_is_verified_below_at_and_beside_its_tiles() {
-        let spec = crate::parse::tests::gemm();
-        let like = &spec.problems[0];
-        let config = spec
-            .parse_config("BLOCK_M=64,BLOCK_N=32,BLOCK_K=8,VECTOR_WIDTH=1,THREADS=64")
-            .unwrap();
-        let problems = verification_problems(&spec, &[config], like, Some(&CPU_LIMITS));
-        assert_eq!(problems.len(), 6);
-        let sizes = |dim| -> Vec<i64> { problems.iter().filter_map(|p| p.size(dim)).collect() };
-        for (dim, tile) in [("m", 64), ("n", 32)] {
-            let sizes = sizes(dim);
-            assert!(sizes.contains(&1), "{dim} {sizes:?}");
-            assert!(sizes.iter().any(|s| *s > 1 && *s < 16), "{dim} {sizes:?}");
-            assert!(sizes.iter().any(|s| s % tile == 0), "{dim} {sizes:?}");
-            assert!(
-                sizes.iter().any(|s| *s > tile && s % tile != 0),
-                "{dim} {sizes:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn sizes_that_must_be_multiples_are_derived_as_multiples() {
-        let parsed = crate::parse::tests::read(
-            r#"source = "x.cu", params(B in [32, 64]), where(n % 8 == 0), baseline(B = 32),
-               grid(n.div_ceil(B)), block(B), problems((n = 4096, causal = 1), (n = 8192, causal = 0))"#,
-            r#"unsafe extern "C" { fn k(n: u32, causal: u32, #[len(n)] y: &mut [f32]); }"#,
-        );
-        let spec = parsed.unwrap().spec;
-        let configs = [spec.parse_config("B=64").unwrap()];
-        let problems = verification_problems(&spec, &configs, &spec.problems[0], None);
-        assert!(problems.len() >= 4, "{problems:?}");
-        for problem in &problems {
-            assert_eq!(problem.size("n").unwrap() % 8, 0, "{problem}");
-            assert!(problem.size("causal").unwrap() < 2, "{problem}");
-        }
-        let ragged = problems.iter().any(|p| p.size("n").unwrap() % 64 != 0);
-        assert!(ragged, "{problems:?}");
     }
 }

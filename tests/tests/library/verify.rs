@@ -11,7 +11,7 @@ use kiln::prepare::{Prepared, compile, generate, load};
 use kiln::receipt::ExpectedReceipt;
 use kiln::rig::{Expected, Layout, Rig, RigError};
 use kiln::spec::space::SearchSpace;
-use kiln::spec::verification::verification_problems;
+use kiln::spec::verification::problems_of_config;
 use kiln::spec::{Config, DeviceLimits, LaunchPlan, Problem, ProblemValue};
 use kiln::{DeviceError, Kernel, Stream};
 use kiln_tests::capability::{Need, have};
@@ -192,8 +192,7 @@ impl Subject {
             prepared: load(device, &unit, &artifact)
                 .unwrap_or_else(|error| panic!("{entry} {values}: {error}")),
         };
-        let problems =
-            verification_problems(spec, std::slice::from_ref(values), like, Some(&self.limits));
+        let problems = problems_of_config(spec, values, like, Some(&self.limits));
         assert!(
             !problems.is_empty(),
             "{entry} {values} has no problem to be verified on"

@@ -14,7 +14,7 @@ use crate::run::evaluate::{Contender, Evaluator};
 use crate::run::series::Series;
 use crate::run::trials::EvaluateError;
 use kiln_lab::WorkerLab;
-use kiln_lab::candidate::{Compiled, Which};
+use kiln_lab::candidate::Compiled;
 use kiln_lab::check::Checked;
 use kiln_measure::confirm::{ClaimTest, ProcessRecord, TestStatistics};
 use kiln_measure::span::Resolution;
@@ -139,14 +139,7 @@ fn finalist(
 /// threads, accesses outside buffers, divergent barriers, and shared memory that is read before it is written. Returns
 /// the outcome if the finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
-    let checked = match &evaluator.checker {
-        Ok(checker) => checker.check(
-            Which::Config(&contender.config),
-            evaluator.verifier.expected,
-        ),
-        Err(why) => Checked::NotChecked(why.clone()),
-    };
-    match checked {
+    match evaluator.check(contender) {
         Checked::Passed => None,
         Checked::Failed(outcome) => Some(outcome),
         Checked::NotChecked(why) => {
@@ -185,7 +178,7 @@ fn soak(
         }
         session.finish()
     };
-    let rechecks = evaluator.final_cases.is_empty();
+    let rechecks = evaluator.cases.only_final().is_empty();
     evaluator.lab.set_rechecks(true);
     let soaked = soak(&mut evaluator.lab);
     evaluator.lab.set_rechecks(rechecks);

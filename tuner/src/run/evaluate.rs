@@ -10,18 +10,17 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::progress::Stage;
+use crate::run::cases::CaseFinder;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::trials::{EvaluateError, TaskTrials, cost_of};
 use crate::task::Task;
 use kiln_lab::NotChecked;
 use kiln_lab::WorkerLab;
-use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::check::Checker;
 use kiln_lab::peaks;
-use kiln_lab::verify::{Case, KeptWorker, Proof, Verifier};
-use kiln_lab::worker::{ArmJob, WorkerError};
+use kiln_lab::verify::{KeptWorker, Verifier};
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fate, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 
@@ -36,8 +35,8 @@ pub struct Contender {
     pub arm: ArmId,
     /// The hash of the receipts from its verification.
     pub receipt: kiln_spec::Hash,
-    verify_ns: u64,
-    attempt: u32,
+    pub(super) verify_ns: u64,
+    pub(super) attempt: u32,
 }
 
 /// Time that every race gets, even if the time limit has passed. If [`MIN_RACE_BASELINES`] launches of the baseline
@@ -62,10 +61,8 @@ pub struct Evaluator<'a> {
     pub task: &'a Task<'a>,
     /// The verifier of candidates.
     pub verifier: Verifier<'a>,
-    /// The cases on which every config is verified.
-    pub cases: &'a [Case],
-    /// The cases on which only finalists are verified, in addition.
-    pub final_cases: &'a [Case],
+    /// The cases on which configs and finalists are verified.
+    pub cases: CaseFinder<'a>,
     /// The worker that verifies several configs one after another. It is used on devices where several configs are also
     /// raced in one process. `None` on the cpu, where a candidate could corrupt the memory of its process.
     pub kept: Option<KeptWorker>,
@@ -91,13 +88,12 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator without trials. `cases` is a pair: the cases on which every config is verified, and the
-    /// additional cases for finalists.
+    /// Creates an evaluator without trials.
     pub fn new(
         context: &'a RunContext<'a>,
         task: &'a Task<'a>,
         verifier: Verifier<'a>,
-        cases: (&'a [Case], &'a [Case]),
+        cases: CaseFinder<'a>,
         lab: WorkerLab,
         checker: Result<Checker<'a>, NotChecked>,
     ) -> Evaluator<'a> {
@@ -112,8 +108,7 @@ impl<'a> Evaluator<'a> {
             context,
             task,
             verifier,
-            cases: cases.0,
-            final_cases: cases.1,
+            cases,
             kept: (!on_the_host).then(KeptWorker::default),
             trials,
             bound: (peaks::roofline(info), peaks::beyond_the_cache(info, work)),
@@ -236,67 +231,6 @@ impl Evaluator<'_> {
                 Ok(None)
             }
             Ok(contender) => Ok(Some(contender)),
-        }
-    }
-
-    /// Verifies a compiled config. Returns a contender if its outputs are right; otherwise the outcome, and the time of
-    /// the verification in nanoseconds.
-    fn verified(
-        &mut self,
-        config: &Config,
-        compiled: Compiled,
-        attempt: u32,
-    ) -> Result<Contender, (Outcome, u64)> {
-        self.context
-            .reporter
-            .stage(Stage::Verify, self.cases.len() as u64);
-        let start = Instant::now();
-        let verified = self.verify(&compiled.arm, self.cases);
-        let verified = verified.map_err(|error| self.explained(config, of_worker_error(&error)));
-        let verify_ns = nanoseconds(start.elapsed());
-        self.spent.verify_ns += verify_ns;
-        let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
-        let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
-        // The arm is set when the config enters the lab.
-        Ok(Contender {
-            config: config.clone(),
-            compiled,
-            arm: ArmId(0),
-            receipt,
-            verify_ns,
-            attempt,
-        })
-    }
-
-    /// Verifies an arm, in the kept worker if there is one.
-    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
-        match &mut self.kept {
-            Some(kept) => kept.verify(&self.verifier, arm, cases),
-            None => self.verifier.verify(arm, cases),
-        }
-    }
-
-    /// Verifies a finalist on the cases that only finalists must pass. Returns the outcome if the finalist fails.
-    pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
-        if self.final_cases.is_empty() {
-            return None;
-        }
-        self.context
-            .reporter
-            .stage(Stage::Verify, self.final_cases.len() as u64);
-        let start = Instant::now();
-        let verified = self
-            .verifier
-            .verify(&contender.compiled.arm, self.final_cases);
-        self.spent.verify_ns += nanoseconds(start.elapsed());
-        let error = verified.err()?;
-        Some(self.explained(&contender.config, of_worker_error(&error)))
-    }
-
-    fn explained(&self, config: &Config, outcome: Outcome) -> Outcome {
-        match &self.checker {
-            Ok(checker) => checker.explain(Which::Config(config), self.verifier.expected, outcome),
-            Err(_) => outcome,
         }
     }
 

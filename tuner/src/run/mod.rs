@@ -4,6 +4,7 @@
 
 pub mod agenda;
 pub mod budget;
+pub mod cases;
 pub mod clock;
 pub mod context;
 pub mod decide;
@@ -24,6 +25,7 @@ pub mod space_view;
 mod trials;
 pub mod tuning;
 pub mod turns;
+mod verifying;
 
 pub use error::ForeignRecording;
 pub use options::RunOptions;

@@ -7,11 +7,12 @@ use kiln::device::DeviceInfo;
 use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, SpaceError};
-use kiln_spec::verification::verification_problems;
+use kiln_spec::verification::Sizes;
 use kiln_spec::{Config, Problem};
 
 use crate::error::Failure;
 use crate::run::budget::{Share, Slice};
+use crate::run::cases::CaseFinder;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
 use crate::run::decide::{self, TaskRuling};
@@ -88,12 +89,9 @@ fn search_and_decide(
     );
     let oracle = oracle.map_err(|error| SearchFailure::Task(error.to_string()))?;
     let expected = Expectations::new(oracle, bench.clone(), context.folder);
-    let small = verification_problems(
-        spec,
-        &some_configs(&space),
-        problem,
-        Some(&context.info.limits),
-    );
+    let sample = some_configs(&space);
+    let sizes = Sizes::new(spec, &sample, problem, Some(&context.info.limits));
+    let small = sizes.shared();
     let cases = verify::cases(&small, problem, context.options.seed);
     let mut verifier = Verifier {
         bench: &bench,
@@ -117,7 +115,8 @@ fn search_and_decide(
         .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
     lab.set_rechecks(final_cases.is_empty());
     verifier.baseline_ns = lab.baseline_ns();
-    let cases = (trial_cases.as_slice(), final_cases.as_slice());
+    let cases = CaseFinder::new(sizes, &baseline.arm, context.options.seed)
+        .with_shared(trial_cases, final_cases);
     let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker);
     let confirm_time = confirm_time(evaluator.lab.baseline_ns(), context.claims.next());
     let slice = share.slice().keep_for_confirming(confirm_time);
@@ -202,7 +201,7 @@ fn verify_baseline(
     proof.map(drop).map_err(|error| {
         let outcome = of_worker_error(&error);
         let outcome = match checker {
-            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, outcome),
+            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, &[], outcome),
             Err(_) => outcome,
         };
         let failing = || verifier.failing_problem(&baseline.arm, cases);
@@ -217,7 +216,7 @@ fn check_baseline(
     tuned: &Problem,
 ) -> Result<Option<NotChecked>, SearchFailure> {
     let checked = match checker {
-        Ok(checker) => checker.check(Which::Baseline, expected),
+        Ok(checker) => checker.check(Which::Baseline, expected, &[]),
         Err(why) => Checked::NotChecked(why.clone()),
     };
     match checked {

@@ -7,7 +7,7 @@ use kiln::device::DeviceInfo;
 use kiln::rig;
 use kiln::{Kernel, device::DeviceBackend};
 use kiln_cache::Outcome;
-use kiln_spec::verification::verification_problems;
+use kiln_spec::verification::problems_of_config;
 use kiln_spec::{Backend, Config, DeviceKey, KernelSpec, Problem};
 
 use super::error::WatchError;
@@ -124,7 +124,7 @@ impl WatchSession<'_> {
         };
         let bench = Bench::new(&site, kernel, problem);
         let limits = Some(&self.info.limits);
-        let small = verification_problems(spec, std::slice::from_ref(config), problem, limits);
+        let small = problems_of_config(spec, config, problem, limits);
         let cases = verify::cases(&small, problem, self.setting.seed);
         let expected = Expectations::new(
             self.oracle(kernel, problem)?,

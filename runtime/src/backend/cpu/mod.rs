@@ -25,6 +25,7 @@ mod watch;
 pub use compiler::CpuCompiler;
 pub use device::CpuDevice;
 pub use limits::{CpuOptions, CpuTarget};
+pub use watch::history_bytes;
 
 /// The product name of the host processor. On Arm, the names of its cores, each once.
 pub fn processor_name() -> &'static str {

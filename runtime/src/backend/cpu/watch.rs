@@ -25,6 +25,14 @@ const KEPT_BYTES: usize = 1 << 30;
 /// The prelude numbers intervals with 32 bits, so the count restarts when it reaches this number.
 const MAX_INTERVALS: u64 = 3 << 30;
 
+/// The address space in bytes of the history of a launch that uses `memory_bytes` bytes of memory.
+pub fn history_bytes(memory_bytes: u64) -> u64 {
+    // Each granule has a cell, and a granule has at least one byte. The factor 2 leaves room for the cells of earlier
+    // accesses, whose granules were larger.
+    let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
+    cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES)
+}
+
 /// The history of accesses. The next launch treats the accesses in it as old.
 #[derive(Debug, Default)]
 pub(super) struct History {
@@ -39,11 +47,7 @@ impl History {
         memory_bytes: u64,
         memory: &'a MemoryTable,
     ) -> Result<LaunchWatch<'a>, DeviceError> {
-        // Each granule has a cell, and a granule has at least one byte. The factor 2 leaves room for the cells of
-        // earlier accesses, whose granules were larger.
-        let cells = memory_bytes.saturating_mul(2).saturating_add(8192);
-        let bytes = cells.saturating_mul(CELL_BYTES as u64).min(MAX_BYTES);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        let bytes = usize::try_from(history_bytes(memory_bytes)).unwrap_or(usize::MAX);
         let fits = |cells: &Mapping| cells.bytes() >= bytes && self.interval < MAX_INTERVALS;
         if !self.cells.as_ref().is_some_and(fits) {
             self.cells = None;

@@ -1,19 +1,11 @@
-//! Derives small problems on which a kernel is verified before it is timed.
-//!
-//! Kernels often fail if a size is smaller than a tile, just above a tile, or prime. Wherever the geometry or a
-//! constraint divides a dimension, its divisor is a tile size of the dimension. From the tile sizes, this module
-//! derives four classes of sizes for each dimension: one element, less than a tile, whole tiles, and tiles with a
-//! remainder. If a dimension is only a switch (all its declared sizes are 0 or 1), it keeps its declared sizes.
-//!
-//! The derived problems mix the classes of different dimensions, so that most pairs of classes occur within
-//! [`MAX_PROBLEMS`] problems.
+//! Chooses sizes from classes, and combines them into problems.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::config::{Config, ParamValue};
+use crate::config::Config;
 use crate::device::limits::DeviceLimits;
-use crate::expr::{BinaryOp, BuiltinFunction, Expr, Known, evaluate_int, truth};
+use crate::expr::{Expr, Known, evaluate_int, truth};
 use crate::model::KernelSpec;
 use crate::plan::{LaunchScope, PlanError};
 use crate::problem::{Problem, ProblemValue};
@@ -29,46 +21,17 @@ const MAX_CANDIDATES: usize = 1024;
 /// The derivation stops after this many combinations of classes for which it finds no valid small problem.
 const MAX_FAILURES: usize = 64;
 
-/// The problems for verifying these configs, with the element types of `like`. If the author declares problems for
-/// verification, they are the declared ones with the same element types. Otherwise they are up to [`MAX_PROBLEMS`]
-/// derived problems. Each problem is valid for every config and for the baseline.
-///
-/// The result depends only on the arguments. It is empty if none of the problems is valid.
-pub fn verification_problems(
-    spec: &KernelSpec,
-    configs: &[Config],
-    like: &Problem,
-    limits: Option<&DeviceLimits>,
-) -> Vec<Problem> {
-    let constraints = spec.constraints.iter().map(|c| &c.expr);
-    let dims = spec.dimensions();
-    let derive = Derive {
-        spec,
-        configs,
-        like,
-        limits,
-        sized: constraints
-            .filter(|expr| dims.iter().any(|dim| expr.names().contains(dim)))
-            .collect(),
-    };
-    if spec.verify.is_empty() {
-        return derive.problems();
-    }
-    let same_types = |problem: &&Problem| {
-        let mut types = spec.types.iter();
-        types.all(|ty| problem.get(&ty.name) == like.get(&ty.name))
-    };
-    let declared = spec.verify.iter().filter(same_types);
-    declared.filter(|p| derive.is_valid(p)).cloned().collect()
-}
-
-struct Derive<'a> {
-    spec: &'a KernelSpec,
-    configs: &'a [Config],
-    like: &'a Problem,
-    limits: Option<&'a DeviceLimits>,
+pub(super) struct Derive<'a> {
+    pub spec: &'a KernelSpec,
+    /// The configs from which tile sizes are derived.
+    pub sample: &'a [Config],
+    /// The config for which the problems must be valid. `None` for problems of the whole task, which need to be valid
+    /// only for the baseline.
+    pub only: Option<&'a Config>,
+    pub like: &'a Problem,
+    pub limits: Option<&'a DeviceLimits>,
     /// The constraints that mention a problem dimension.
-    sized: Vec<&'a Expr>,
+    pub sized: Vec<&'a Expr>,
 }
 
 /// The candidate sizes of one dimension: one list per class, with the preferred size first.
@@ -78,7 +41,7 @@ struct Dimension {
 }
 
 impl Derive<'_> {
-    fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<Problem> {
         let sizes = self.like.iter().filter_map(|(name, value)| match value {
             ProblemValue::Size(size) => Some(self.dimension(name, size)),
             ProblemValue::Type(_) => None,
@@ -191,26 +154,37 @@ impl Derive<'_> {
         bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
     }
 
-    /// Whether every config and the baseline can be launched for the problem. Constraints that mention no size are not
-    /// checked, because their value does not depend on the problem.
-    fn is_valid(&self, problem: &Problem) -> bool {
-        let valid = |config: &Config| {
-            let scope = LaunchScope {
-                config,
-                problem,
-                limits: self.limits,
-                spec: self.spec,
-            };
-            let mut sized = self.sized.iter();
-            sized.all(|expr| truth(expr, &scope).is_ok_and(|known| known != Known::False))
-                && match (self.spec.geometry.plan(&scope), self.limits) {
-                    (Ok(plan), Some(limits)) => plan.check(limits).is_ok(),
-                    (Ok(_), None) => true,
-                    (Err(PlanError::Eval { error, .. }), None) => error.is_unknown(),
-                    (Err(_), _) => false,
-                }
+    /// Whether the baseline can be launched for the problem, and also the config for which the problems are derived. If
+    /// they are derived for all configs, and the baseline is another entry, some config of the sample must be valid.
+    pub fn is_valid(&self, problem: &Problem) -> bool {
+        let valid = |config: &Config| self.can_launch(config, problem);
+        let by_config = match self.only {
+            Some(config) => valid(config),
+            None if self.spec.baseline_is_another_entry() => {
+                self.sample.is_empty() || self.sample.iter().any(valid)
+            }
+            None => true,
         };
-        self.spec.check_baseline(problem, self.limits).is_ok() && self.configs.iter().all(valid)
+        by_config && self.spec.check_baseline(problem, self.limits).is_ok()
+    }
+
+    /// Whether a config can be launched for the problem. Constraints that mention no size are not checked, because
+    /// their value does not depend on the problem.
+    fn can_launch(&self, config: &Config, problem: &Problem) -> bool {
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits: self.limits,
+            spec: self.spec,
+        };
+        let mut sized = self.sized.iter();
+        sized.all(|expr| truth(expr, &scope).is_ok_and(|known| known != Known::False))
+            && match (self.spec.geometry.plan(&scope), self.limits) {
+                (Ok(plan), Some(limits)) => plan.check(limits).is_ok(),
+                (Ok(_), None) => true,
+                (Err(PlanError::Eval { error, .. }), None) => error.is_unknown(),
+                (Err(_), _) => false,
+            }
     }
 
     fn dimension(&self, name: &Arc<str>, size: i64) -> Dimension {
@@ -243,112 +217,57 @@ impl Derive<'_> {
         let smallest = tiles.iter().copied().find(|tile| *tile > 1).unwrap_or(4);
         let largest = tiles.last().copied().unwrap_or(smallest).max(2);
         let fallback = declared.first().copied();
+        let ragged = [
+            prime_above(2 * largest),
+            prime_above(largest),
+            prime_above(smallest),
+        ];
+        let sweeps = self.sweeps(name).into_iter().map(prime_above);
+        let sweeps = sweeps.filter(|size| *size > ragged[0]);
         let wanted = [
             vec![1],
             vec![prime_below(smallest), smallest / 2],
             vec![2 * largest, largest],
-            vec![
-                prime_above(2 * largest),
-                prime_above(largest),
-                prime_above(smallest),
-            ],
+            sweeps.chain(ragged).collect(),
         ];
+        let most = declared.last().copied().unwrap_or(1);
         wanted
             .into_iter()
-            .map(|sizes| self.possible(name, sizes, &tiles, fallback))
+            .map(|sizes| {
+                let mut possible = self.possible(name, &sizes, &tiles);
+                if possible.is_empty() {
+                    // The kernel may need large sizes, so try larger ones, up to the largest declared size.
+                    let first = sizes.first().copied().unwrap_or(1).max(2 * largest);
+                    let doubled = std::iter::successors(Some(first), |size| size.checked_mul(2));
+                    let mut larger = doubled.take_while(|size| *size < most).flat_map(|size| {
+                        let size = if sizes.len() > 2 {
+                            prime_above(size)
+                        } else {
+                            size
+                        };
+                        self.possible(name, &[size], &tiles)
+                    });
+                    possible.extend(larger.next().or(fallback));
+                }
+                possible
+            })
             .collect()
     }
 
     /// Checks each size by changing only this dimension of `like`. If a size is not valid, it is replaced by the next
-    /// multiple of a tile that is valid, or dropped if there is none. If no size is left, the result is `fallback`.
-    fn possible(
-        &self,
-        name: &str,
-        sizes: Vec<i64>,
-        tiles: &BTreeSet<i64>,
-        fallback: Option<i64>,
-    ) -> Vec<i64> {
+    /// multiple of a tile that is valid, or dropped if there is none.
+    fn possible(&self, name: &str, sizes: &[i64], tiles: &BTreeSet<i64>) -> Vec<i64> {
         let mut possible = Vec::new();
-        for size in sizes.into_iter().filter(|size| *size > 0) {
+        for size in sizes.iter().copied().filter(|size| *size > 0) {
             let multiples = tiles
                 .iter()
                 .map(|tile| size.div_euclid(*tile) * tile + tile);
             let mut candidates = [size].into_iter().chain(multiples);
-            let found = candidates.find(|size| self.is_valid(&self.with_size(name, *size)));
+            let found = candidates.find(|size| self.is_valid(&self.like.with_size(name, *size)));
             possible.extend(found.filter(|size| !possible.contains(size)));
-        }
-        if possible.is_empty() {
-            possible.extend(fallback);
         }
         possible
     }
-
-    /// The problem `like` with a different size for one dimension.
-    fn with_size(&self, name: &str, size: i64) -> Problem {
-        Problem::new(self.like.iter().map(|(other, value)| {
-            let changed = **other == *name;
-            let value = if changed {
-                ProblemValue::Size(size)
-            } else {
-                value
-            };
-            (other.clone(), value)
-        }))
-    }
-
-    /// The tile sizes of a dimension, in ascending order: the values of the expressions by which the geometry and the
-    /// constraints divide the dimension. If nothing divides it, they are the values of all integer parameters in the
-    /// configs, because each may be a tile size inside the kernel.
-    fn tiles(&self, name: &str) -> BTreeSet<i64> {
-        let mut divisors = Vec::new();
-        let geometry = &self.spec.geometry;
-        let exprs = geometry.grid.iter().chain(&geometry.block);
-        let constraints = self.spec.constraints.iter().map(|c| &c.expr);
-        for expr in exprs.chain(constraints) {
-            expr.walk(&mut |part| divisors.extend(divisor_of(part, name)));
-        }
-        let baseline = [&self.spec.baseline.config];
-        let configs = || self.configs.iter().chain(baseline);
-        let mut tiles = BTreeSet::new();
-        for config in configs() {
-            let scope = LaunchScope {
-                config,
-                problem: self.like,
-                limits: self.limits,
-                spec: self.spec,
-            };
-            let values = divisors.iter().filter_map(|e| evaluate_int(e, &scope).ok());
-            tiles.extend(values.filter_map(plausible));
-        }
-        if tiles.is_empty() {
-            let values = configs().flat_map(|config| config.iter().map(|(_, value)| value));
-            tiles.extend(values.filter_map(|value| match value {
-                ParamValue::Int(x) => plausible((*x).into()),
-                _ => None,
-            }));
-        }
-        tiles
-    }
-}
-
-/// The size as an `i64` if it is plausible for a tile (1 to 4096); otherwise `None`.
-fn plausible(size: i128) -> Option<i64> {
-    i64::try_from(size)
-        .ok()
-        .filter(|size| (1..=4096).contains(size))
-}
-
-/// The divisor, if `expr` is a division of an expression that contains the dimension; otherwise `None`.
-fn divisor_of<'a>(expr: &'a Expr, dimension: &str) -> Option<&'a Expr> {
-    let (dividend, divisor) = match expr {
-        Expr::Binary(BinaryOp::Div | BinaryOp::Rem, x, y) => (&**x, &**y),
-        Expr::Call(BuiltinFunction::DivCeil, arguments) => match &arguments[..] {
-            [x, y] => (x, y),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    dividend.names().contains(dimension).then_some(divisor)
 }
 
 fn pairs(choice: &[usize]) -> impl Iterator<Item = (usize, usize, usize, usize)> + '_ {

@@ -1,0 +1,105 @@
+//! Verifies compiled configs before they race, and finalists before they are confirmed.
+
+use std::time::Instant;
+
+use kiln_cache::Outcome;
+use kiln_spec::Config;
+
+use crate::progress::Stage;
+use crate::run::clock::nanoseconds;
+use crate::run::evaluate::{Contender, Evaluator};
+use kiln_lab::candidate::outcome::of_worker_error;
+use kiln_lab::candidate::{Compiled, Which};
+use kiln_lab::check::Checked;
+use kiln_lab::verify::{Case, Proof};
+use kiln_lab::worker::{ArmJob, WorkerError};
+use kiln_measure::ArmId;
+
+impl Evaluator<'_> {
+    /// Verifies a compiled config. Returns a contender if its outputs are right; otherwise the outcome, and the time of
+    /// the verification in nanoseconds.
+    pub(super) fn verified(
+        &mut self,
+        config: &Config,
+        compiled: Compiled,
+        attempt: u32,
+    ) -> Result<Contender, (Outcome, u64)> {
+        let start = Instant::now();
+        let kept = self.kept.as_mut();
+        let cases = self.cases.of_trial(&self.verifier, &compiled.arm, kept);
+        self.context
+            .reporter
+            .stage(Stage::Verify, cases.len() as u64);
+        let verified = self.verify(&compiled.arm, &cases);
+        let verified = verified.map_err(|error| self.explained(&compiled, of_worker_error(&error)));
+        let verify_ns = nanoseconds(start.elapsed());
+        self.spent.verify_ns += verify_ns;
+        let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
+        let receipt = kiln_spec::Hash::of("receipts", proof.receipts.join("\n").as_bytes());
+        // The arm is set when the config enters the lab.
+        Ok(Contender {
+            config: config.clone(),
+            compiled,
+            arm: ArmId(0),
+            receipt,
+            verify_ns,
+            attempt,
+        })
+    }
+
+    /// Verifies an arm, in the kept worker if there is one.
+    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+        match &mut self.kept {
+            Some(kept) => kept.verify(&self.verifier, arm, cases),
+            None => self.verifier.verify(arm, cases),
+        }
+    }
+
+    /// Verifies a finalist on the cases that only finalists must pass. Returns the outcome if the finalist fails.
+    pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
+        let start = Instant::now();
+        let compiled = &contender.compiled;
+        let kept = self.kept.as_mut();
+        let mut cases = self.cases.only_final().to_vec();
+        cases.extend(self.cases.neighbours(&self.verifier, &compiled.arm, kept));
+        if cases.is_empty() {
+            return None;
+        }
+        self.context
+            .reporter
+            .stage(Stage::Verify, cases.len() as u64);
+        let verified = self.verifier.verify(&compiled.arm, &cases);
+        self.spent.verify_ns += nanoseconds(start.elapsed());
+        let error = verified.err()?;
+        Some(self.explained(compiled, of_worker_error(&error)))
+    }
+
+    /// Runs the check build of a finalist.
+    pub fn check(&mut self, contender: &Contender) -> Checked {
+        let compiled = &contender.compiled;
+        let own = self.own_cases(compiled);
+        match &self.checker {
+            Ok(checker) => {
+                let which = Which::Config(&contender.config);
+                checker.check(which, self.verifier.expected, &own)
+            }
+            Err(why) => Checked::NotChecked(why.clone()),
+        }
+    }
+
+    fn own_cases(&mut self, compiled: &Compiled) -> Vec<Case> {
+        let kept = self.kept.as_mut();
+        self.cases.own(&self.verifier, &compiled.arm, kept)
+    }
+
+    fn explained(&mut self, compiled: &Compiled, outcome: Outcome) -> Outcome {
+        let own = self.own_cases(compiled);
+        match &self.checker {
+            Ok(checker) => {
+                let which = Which::Config(&compiled.arm.config);
+                checker.explain(which, self.verifier.expected, &own, outcome)
+            }
+            Err(_) => outcome,
+        }
+    }
+}
