@@ -283,3 +283,95 @@ fn failed(text: impl std::fmt::Display) -> WorkerError {
         outcome: internal(text),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::Oracle;
+    use crate::worker::WorkerLimits;
+    use crate::worker::protocol::ProcessLimits;
+
+    #[test]
+    fn a_verification_without_cases_is_an_error() {
+        let kernel = kiln_kernels::catalogue()
+            .first()
+            .expect("the library has a kernel");
+        let spec = kernel.spec();
+        let bench = bench(spec);
+        let folder = std::env::temp_dir();
+        let expected = Expectations::new(Oracle::Rust, bench.clone(), &folder);
+        let verifier = Verifier {
+            bench: &bench,
+            spec,
+            expected: &expected,
+            baseline_ns: 0,
+        };
+        let error = verifier.verify(&arm(spec, false), &[]).unwrap_err();
+        assert!(
+            error.to_string().contains("none of the problems"),
+            "{error}"
+        );
+        let kept = KeptWorker::default().verify(&verifier, &arm(spec, false), &[]);
+        assert!(kept.is_err());
+    }
+
+    #[test]
+    fn a_check_build_has_address_space_for_the_history_of_its_accesses() {
+        let kernel = kiln_kernels::catalogue()
+            .first()
+            .expect("the library has a kernel");
+        let bench = bench(kernel.spec());
+        let bytes = |check| {
+            bench
+                .job(vec![arm(kernel.spec(), check)])
+                .limits
+                .memory_bytes
+        };
+        assert_eq!(bytes(false), 4 << 30);
+        let history = kiln::backend::cpu::history_bytes(64 << 20);
+        assert!(history > 4 << 30, "{history}");
+        assert!(bytes(true) >= (4 << 30) + history, "{}", bytes(true));
+    }
+
+    fn bench(spec: &KernelSpec) -> Bench {
+        Bench {
+            worker: WorkerLimits {
+                command: Vec::new(),
+                reap: Duration::ZERO,
+            },
+            device: "cpu".into(),
+            package: "kiln-kernels".into(),
+            spec_json: spec.to_json(),
+            problem: spec.problems[0].clone(),
+            seed: 1,
+            sets: 1,
+            timer_tick_ns: 1,
+            limits: ProcessLimits {
+                memory_bytes: 4 << 30,
+                cpu_seconds: 0,
+            },
+        }
+    }
+
+    fn arm(spec: &KernelSpec, check: bool) -> ArmJob {
+        ArmJob {
+            artifact: "none".into(),
+            artifact_hash: kiln_spec::Hash::of("artifact", b""),
+            target: "cpu".into(),
+            check,
+            release: "release".into(),
+            receipt: "receipt".into(),
+            symbol_hash: 0,
+            config_hash: 0,
+            config: spec.baseline.config.clone(),
+            baseline: true,
+            plan: LaunchPlan {
+                grid: [1; 3],
+                block: [1; 3],
+                shared_bytes: 0,
+            },
+            launches: 0,
+            launch_ns: 0,
+        }
+    }
+}

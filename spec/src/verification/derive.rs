@@ -145,13 +145,17 @@ impl Derive<'_> {
 
     fn is_small(&self, problem: &Problem) -> bool {
         let bytes = self.spec.footprint_bytes(problem);
-        let operations = match &self.spec.work.flops {
+        bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && self.operations(problem) <= MAX_OPERATIONS
+    }
+
+    /// The operations of a launch, as declared, or else the product of all sizes.
+    pub fn operations(&self, problem: &Problem) -> i128 {
+        match &self.spec.work.flops {
             Some(flops) => evaluate_int(flops, problem).unwrap_or(i128::MAX),
             None => problem.iter().fold(1, |product: i128, (name, _)| {
                 product.saturating_mul(problem.size(name).unwrap_or(1).max(1).into())
             }),
-        };
-        bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && operations <= MAX_OPERATIONS
+        }
     }
 
     /// Whether the baseline can be launched for the problem, and also the config for which the problems are derived. If

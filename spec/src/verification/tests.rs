@@ -139,6 +139,13 @@ mod derived {
     }
 
     #[test]
+    fn a_matrix_product_is_not_verified_on_long_sums_for_the_sake_of_a_sweep() {
+        let spec = crate::parse::tests::gemm();
+        let sizes = Sizes::new(&spec, &[], &spec.problems[0], None);
+        assert!(sizes.derive(None).sweeps("k").is_empty());
+    }
+
+    #[test]
     fn the_neighbours_of_a_problem_differ_by_as_little_as_the_config_permits() {
         let spec = spec_of(VECTORS);
         let sizes = Sizes::new(&spec, &[], &spec.problems[0], None);

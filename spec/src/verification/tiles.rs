@@ -10,6 +10,8 @@ use crate::problem::{Problem, ProblemValue};
 
 /// Maximum size of a sweep for which a size is derived.
 const MAX_SWEEP: i128 = 1 << 18;
+/// Maximum number of operations per byte of a kernel for which sweeps are derived.
+const MAX_INTENSITY: i128 = 8;
 /// A dimension of this size, or twice this size, has the same launch if the grid does not grow with it.
 const LONG: i64 = 1 << 20;
 /// The maximum number of elements that one thread is assumed to take at once.
@@ -54,8 +56,13 @@ impl Derive<'_> {
 
     /// The largest sweeps of a dimension, in descending order: how many of its elements all threads of a launch take at
     /// once if each thread takes one, or as many as the parameters outside the geometry may say. Empty if the launch
-    /// grows with the dimension.
+    /// grows with the dimension, or if the kernel does much work per byte: then its threads share elements, as in a
+    /// matrix product, and such long sizes would take too long.
     pub(super) fn sweeps(&self, name: &str) -> Vec<i64> {
+        let bytes = self.spec.footprint_bytes(self.like).unwrap_or(0);
+        if self.operations(self.like) > MAX_INTENSITY.saturating_mul(bytes.into()) {
+            return Vec::new();
+        }
         let baseline = [&self.spec.baseline.config];
         let configs = self.sample.iter().chain(self.only).chain(baseline);
         let sweeps = configs.filter_map(|config| {

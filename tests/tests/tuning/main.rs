@@ -27,4 +27,5 @@ mod search_space;
 mod strategies;
 mod transfer;
 mod verdicts;
+mod verified_sizes;
 mod weaker_evidence;

@@ -1,0 +1,185 @@
+//! Kernels that are wrong only for sizes that a constraint, a fixed grid or the choice of the tuned problem would hide.
+//! In each of them, the wrong configs are the fastest.
+
+use std::fs;
+use std::path::Path;
+
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stdout, tune};
+use serde_json::Value;
+
+const MANIFEST: &str =
+    "[package]\nname = \"sizes\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+
+/// Slow work, which the wrong configs omit.
+const SLOW: &str = r#"
+static __device__ float slow(float x) {
+    float g = 1.0f;
+    for (int step = 0; step < 24; ++step) g = 0.5f * (g + (x * x + 1.0f) / g);
+    return 2.0f * x + 1e-30f * g;
+}
+"#;
+
+/// Tunes a kernel `k(n, x, y)` with these declarations and this source. Returns the report of its only problem.
+fn tuned(root: &Path, attribute: &str, source: &str) -> Value {
+    let declaration = format!(
+        "use kiln::tuned_kernel;\n#[tuned_kernel(source = \"k.cu\", untuned = allow, {attribute})]\n\
+         unsafe extern \"C\" {{\n    pub fn k(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);\n}}\n"
+    );
+    fs::create_dir(root.join("src")).expect("a folder should be made");
+    fs::write(root.join("Cargo.toml"), MANIFEST).expect("a file should be written");
+    fs::write(root.join("src/lib.rs"), declaration).expect("a file should be written");
+    fs::write(root.join("src/k.cu"), format!("{SLOW}{source}")).expect("a file should be written");
+    let mut run = tune(root, &root.join("cache"));
+    run.args("run --device cpu --trials all --budget full --json".split(' '));
+    let text = stdout(&expect_code(&mut run, 0));
+    let report: Value = serde_json::from_str(&text).expect("the report should be JSON");
+    report["tasks"][0].clone()
+}
+
+/// Tunes a kernel as [`tuned`] does, and checks that configs with `wrong` in their text failed with `outcome` and did
+/// not win.
+fn refuses(test: &str, attribute: &str, source: &str, (wrong, outcome): (&str, &str)) {
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    let task = tuned(folder.path(), attribute, source);
+    let winner = task["winner"]["config"].as_str().unwrap_or_default();
+    assert!(!winner.contains(wrong), "{task:#}");
+    assert!(task["outcomes"][outcome].as_u64() >= Some(1), "{task:#}");
+}
+
+#[test]
+fn a_config_that_is_wrong_on_a_declared_size_fails_although_another_config_excludes_the_size() {
+    refuses(
+        "a_config_that_is_wrong_on_a_declared_size_fails_although_another_config_excludes_the_size",
+        "params(THREADS in [64, 256], VEC in [1, 4]), where(VEC == 1 || n % 4 == 0),
+         baseline(THREADS = 64, VEC = 1), grid(n.div_ceil(THREADS * VEC)), block(THREADS), problems((n = 40000)),
+         verify((n = 7), (n = 4096))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * VEC;
+    for (unsigned i = first; i < first + VEC && i < n; ++i) {
+#if THREADS == 256 && VEC == 1
+        y[i] = n % 4 == 3 ? 0.0f : 2.0f * x[i];
+#else
+        y[i] = slow(x[i]);
+#endif
+    }
+}
+"#,
+        ("THREADS=256,VEC=1", "incorrect"),
+    );
+}
+
+#[test]
+fn a_config_that_no_shared_size_fits_is_verified_on_ragged_sizes_of_its_own() {
+    refuses(
+        "a_config_that_no_shared_size_fits_is_verified_on_ragged_sizes_of_its_own",
+        "params(THREADS in [64], VEC in [1, 4]), where(VEC == 1 || n % 4 == 0), baseline(THREADS = 64, VEC = 1),
+         grid(n.div_ceil(THREADS * VEC)), block(THREADS), problems((n = 40960))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * VEC;
+    for (unsigned i = first; i < first + VEC && i < n; ++i) {
+#if VEC == 4
+        y[i] = n > 256 && n < 8192 && n % 256 != 0 ? 0.0f : 2.0f * x[i];
+#else
+        y[i] = slow(x[i]);
+#endif
+    }
+}
+"#,
+        ("VEC=4", "incorrect"),
+    );
+}
+
+#[test]
+fn a_config_that_no_small_size_fits_is_run_in_the_check_build() {
+    refuses(
+        "a_config_that_no_small_size_fits_is_run_in_the_check_build",
+        "params(THREADS in [64], SPLIT in [false, true]), where(!SPLIT || n >= 16384),
+         baseline(THREADS = 64, SPLIT = false), grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 50000))",
+        // Without the barrier, the result is right only if the threads run in ascending order.
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    __shared__ float s[THREADS];
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    s[threadIdx.x] = i < n ? x[i] : 0.0f;
+#if !SPLIT
+    __syncthreads();
+    if (i < n) y[i] = 0.0f * slow(x[i]) + s[threadIdx.x & ~7u];
+#else
+    if (i < n) y[i] = s[threadIdx.x & ~7u];
+#endif
+}
+"#,
+        ("SPLIT=true", "race"),
+    );
+}
+
+#[test]
+fn a_config_whose_ragged_end_is_wrong_after_the_first_sweep_of_a_fixed_grid_fails() {
+    refuses(
+        "a_config_whose_ragged_end_is_wrong_after_the_first_sweep_of_a_fixed_grid_fails",
+        "params(BLOCKS in [8], VEC in [1, 4]), baseline(BLOCKS = 8, VEC = 1), grid(BLOCKS), block(128),
+         problems((n = 40960))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned stride = gridDim.x * blockDim.x;
+    const unsigned first = blockIdx.x * blockDim.x + threadIdx.x;
+#if VEC == 1
+    for (unsigned i = first; i < n; i += stride) y[i] = slow(x[i]);
+#else
+    for (unsigned i = first; VEC * i < n; i += stride)
+        for (unsigned j = VEC * i; j < VEC * i + VEC && j < n; ++j)
+            y[j] = i >= stride && VEC * i + VEC > n && n < 8192 ? 0.0f : 2.0f * x[j];
+#endif
+}
+"#,
+        ("VEC=4", "incorrect"),
+    );
+}
+
+#[test]
+fn a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails() {
+    refuses(
+        "a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails",
+        "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
+         grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 50000))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+#if WRONG
+    if (i < n) y[i] = n > 10000 && n % 16 == 1 ? 0.0f : 2.0f * x[i];
+#else
+    if (i < n) y[i] = slow(x[i]);
+#endif
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
+}
+
+#[test]
+fn a_right_kernel_with_large_sizes_alone_is_checked_on_its_tuned_problem() {
+    let test = "a_right_kernel_with_large_sizes_alone_is_checked_on_its_tuned_problem";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    // The history of accesses takes 128 bytes of address space for each of the 34 MB.
+    let task = tuned(
+        folder.path(),
+        "params(THREADS in [64]), where(n % 4194304 == 0), baseline(THREADS = 64), grid(n / (64 * THREADS)),
+         block(THREADS), problems((n = 4194304))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * 64;
+    for (unsigned i = first; i < first + 64; ++i) y[i] = 2.0f * x[i];
+}
+"#,
+    );
+    assert!(task["winner"].is_object(), "{task:#}");
+}
