@@ -4,9 +4,11 @@
 
 use std::time::Duration;
 
+use kiln::rig::Layout;
+use kiln_cache::Outcome;
 use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
 
-use crate::candidate::outcome::internal;
+use crate::candidate::outcome::{internal, of_worker_error};
 use crate::reference::Expectations;
 use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
 use crate::{Bench, launch_deadline};
@@ -16,6 +18,9 @@ const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Time limit for a worker to open.
 const OPENING: Duration = Duration::from_secs(20);
+
+/// Number of launches of a case for which its time limit leaves time.
+const LAUNCHES: u32 = 6;
 
 /// Host time allowed per byte of a case's data. It covers generating the data, copying it to the device and back
 /// several times, and comparing it. It is ten times what one busy core needs.
@@ -197,7 +202,8 @@ impl Verifier<'_> {
         let mut proof = Proof::default();
         for job in jobs {
             let deadline = self.deadline(arm, &job.problem);
-            match worker.ask(&Request::Verify(job), deadline)? {
+            let reply = worker.ask(&Request::Verify(job.clone()), deadline);
+            match reply.map_err(|error| self.blame_alignment(arm, job, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -215,6 +221,39 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
+    /// If an arm fails on buffers with no more than the declared alignment, and works on others, returns an error that
+    /// says so. Otherwise returns `error`.
+    fn blame_alignment(&self, arm: &ArmJob, job: VerifyJob, error: WorkerError) -> WorkerError {
+        let outcome = of_worker_error(&error);
+        let crashed = match &outcome {
+            Outcome::KernelFault { .. } => true,
+            Outcome::WorkerLost { signal, .. } => signal.is_some(),
+            _ => false,
+        };
+        if !crashed || job.layout != Layout::Views {
+            return error;
+        }
+        let deadline = self.deadline(arm, &job.problem);
+        let aligned = VerifyJob {
+            layout: Layout::Zones,
+            ..job
+        };
+        let again = self
+            .open(arm)
+            .and_then(|mut worker| worker.ask(&Request::Verify(aligned), deadline));
+        match again {
+            Ok(Reply::Verified(_)) => WorkerError::Failed {
+                arm: Some(0),
+                outcome: Outcome::KernelFault {
+                    text: format!(
+                        "alignment: it works if slices begin at multiples of 256 bytes, but not if they have only the                          alignment that the spec declares, as the view `x.view(1..)` has ({outcome}); declare                          `#[align(4)]`, for example, on each slice that the kernel reads or writes as vectors of 4"
+                    ),
+                },
+            },
+            _ => error,
+        }
+    }
+
     /// Time limit for a case. It covers the launches of the receipt and release entries, and the time in which the host
     /// handles the data.
     fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
@@ -225,7 +264,9 @@ impl Verifier<'_> {
         }
         let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
         let handling = Duration::from_nanos(bytes.saturating_mul(HANDLING_NS_PER_BYTE));
-        launch_deadline(self.baseline_ns).saturating_mul(4) + Duration::from_secs(4) + handling
+        launch_deadline(self.baseline_ns).saturating_mul(LAUNCHES)
+            + Duration::from_secs(4)
+            + handling
     }
 
     /// Whether a case applies to an arm. Small problems are chosen for all configs of a task, so a constraint may exclude
@@ -250,7 +291,12 @@ impl Verifier<'_> {
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
         // One of the two seeds is verified with buffers between guard zones, which detect a stray write of a single
-        // element. The other seed is verified with buffers against guard pages, which also detect a stray read.
+        // element, and with no more than the declared alignment. The other seed is verified with buffers against guard
+        // pages, which also detect a stray read.
+        let layout = match case.receipt {
+            true => Layout::Views,
+            false => Layout::Fences,
+        };
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -258,7 +304,7 @@ impl Verifier<'_> {
             seed: case.seed,
             expected,
             nonce,
-            fenced: !case.receipt,
+            layout,
         })
     }
 }

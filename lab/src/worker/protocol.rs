@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kiln::rig::HostPace;
+use kiln::rig::{HostPace, Layout};
 use kiln_cache::Outcome;
 use kiln_spec::{Config, Hash, LaunchPlan, Problem};
 use serde::{Deserialize, Serialize};
@@ -163,9 +163,8 @@ pub struct VerifyJob {
     pub expected: PathBuf,
     /// A number that the device must copy into the receipt; `None` to skip the receipt entry.
     pub nonce: Option<u64>,
-    /// Whether buffers are placed against guard pages instead of between guard zones, if the device supports guard
-    /// pages.
-    pub fenced: bool,
+    /// Where buffers are placed.
+    pub layout: Layout,
 }
 
 /// The result of a successful verification.

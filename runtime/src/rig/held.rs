@@ -2,7 +2,6 @@
 
 use kiln_spec::{Access, Comparison, ElemType, KernelSpec, Reference, SliceArg};
 
-use super::Layout;
 use super::error::{ExpectedSource, RigError};
 use super::expected::Expected;
 use crate::compare::compare_output;
@@ -12,7 +11,7 @@ use crate::device::stream::Stream;
 use crate::device::{Allocation, ArgMemory, DeviceError};
 use crate::launch::Aligned;
 use crate::parallel;
-/// Size in bytes of each guard zone. One is before each buffer and one is after it.
+/// Minimum size in bytes of each guard zone. One is before each buffer and one is after it.
 const GUARD_BYTES: usize = 1024;
 /// The byte that fills guard zones.
 const GUARD: u8 = 0xA5;
@@ -32,6 +31,18 @@ pub(super) enum Held {
     /// A value that is passed by value, boxed so that its address is stable.
     Value(Box<[Aligned<[u64; 4]>]>),
     Slice(Box<HeldSlice>),
+}
+
+/// Where the elements of a slice are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Placement {
+    /// Between guard zones. The address of the first element is a multiple of `align_bytes`, but of no larger power of
+    /// two below [`ALIGN`].
+    Zones { align_bytes: usize },
+    /// Next to inaccessible memory, or between guard zones if the device has no such memory.
+    Fences,
+    /// So many copies, without guards.
+    Plain { sets: usize },
 }
 
 #[derive(Debug)]
@@ -54,33 +65,27 @@ impl HeldSlice {
         spec: &SliceArg,
         ty: ElemType,
         initial: Vec<u8>,
-        layout: Layout,
-        sets: usize,
+        place: Placement,
     ) -> Result<HeldSlice, RigError> {
         let device = stream.device();
         let stride = initial.len().next_multiple_of(ALIGN);
         let len = (initial.len() / ty.bytes()) as u64;
-        let fenced = match layout {
-            Layout::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
-            Layout::Zones | Layout::Plain => Err(DeviceError::Unsupported {
+        let fenced = match place {
+            Placement::Fences => device.alloc_guarded(initial.len().max(1), GUARDED_ALIGN),
+            Placement::Zones { .. } | Placement::Plain { .. } => Err(DeviceError::Unsupported {
                 what: "fences".into(),
             }),
+        };
+        let (zone, sets) = match place {
+            Placement::Zones { align_bytes } => (GUARD_BYTES + align_bytes % ALIGN, 1),
+            Placement::Fences => (GUARD_BYTES, 1),
+            Placement::Plain { sets } => (0, sets),
         };
         let (memory, zone) = match fenced {
             Ok(memory) => (memory, 0),
             Err(DeviceError::Unsupported { .. }) => {
-                let zone = if layout == Layout::Plain {
-                    0
-                } else {
-                    GUARD_BYTES
-                };
-                (
-                    device.alloc(
-                        ((sets - 1) * stride + initial.len() + 2 * zone).max(1),
-                        ALIGN,
-                    )?,
-                    zone,
-                )
+                let bytes = (sets - 1) * stride + initial.len() + 2 * zone;
+                (device.alloc(bytes.max(1), ALIGN)?, zone)
             }
             Err(error) => return Err(error.into()),
         };

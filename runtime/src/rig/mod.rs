@@ -16,9 +16,14 @@ mod orders;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use kiln_spec::expr::evaluate_int;
+use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
+    SliceArg,
 };
+
+use serde::{Deserialize, Serialize};
 
 use crate::data::buffer::RawSlice;
 use crate::data::reference::{ArgData, make_data_for};
@@ -28,7 +33,7 @@ use crate::device::{Allocation, ArgMemory, Function, Schedule};
 use crate::launch::{Arg, launch_held_scheduled, time_held};
 use crate::receipt::{RECEIPT_BYTES, Receipt};
 
-use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, blocks};
+use held::{ALIGN, Held, HeldSlice, OTHER_POISON, POISON, Placement, blocks};
 
 pub use content::Content;
 pub use error::{ExpectedSource, RigError};
@@ -36,10 +41,13 @@ pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
 
 /// How a rig lays out its buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Layout {
     /// Each buffer is between guard zones, which are checked after each launch.
     Zones,
+    /// Like `Zones`, but each buffer has no more than the alignment that the spec declares. Without `#[align(..)]`, that
+    /// is the size of an element, so a buffer begins like the view `x.view(1..)` of another buffer.
+    Views,
     /// Each buffer is next to inaccessible memory, so an access outside the buffer ends the process. If the device
     /// does not support this, the layout is `Zones`.
     Fences,
@@ -90,7 +98,7 @@ impl Rig {
         layout: Layout,
     ) -> Result<Rig, RigError> {
         let data = make_data_for(spec, config, problem, seed)?;
-        Rig::with_data(stream, spec, problem, data, layout, 1)
+        Rig::with_data(stream, spec, (config, problem), data, layout, 1)
     }
 
     /// Like [`Self::of_config`], with `sets` copies of the data. Timed launches alternate between the copies, so no
@@ -107,13 +115,14 @@ impl Rig {
         sets: usize,
     ) -> Result<Rig, RigError> {
         let data = make_data_for(spec, config, problem, seed)?;
-        Rig::with_data(stream, spec, problem, data, Layout::Plain, sets.max(1))
+        let (of, sets) = ((config, problem), sets.max(1));
+        Rig::with_data(stream, spec, of, data, Layout::Plain, sets)
     }
 
     fn with_data(
         stream: &Stream,
         spec: &Arc<KernelSpec>,
-        problem: &Problem,
+        (config, problem): (&Config, &Problem),
         data: Vec<ArgData>,
         layout: Layout,
         sets: usize,
@@ -125,7 +134,15 @@ impl Rig {
             .map(|(arg, data)| match (arg, data) {
                 (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
                     let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
-                    let slice = HeldSlice::new(stream, slice, ty, bytes, layout, sets)?;
+                    let place = match layout {
+                        Layout::Views => Placement::Zones {
+                            align_bytes: align_bytes(spec, slice, config, problem),
+                        },
+                        Layout::Zones => Placement::Zones { align_bytes: ALIGN },
+                        Layout::Fences => Placement::Fences,
+                        Layout::Plain => Placement::Plain { sets },
+                    };
+                    let slice = HeldSlice::new(stream, slice, ty, bytes, place)?;
                     Ok(Held::Slice(Box::new(slice)))
                 }
                 (_, data) => Ok(Held::Value(blocks(data.bytes()))),
@@ -436,4 +453,22 @@ impl Rig {
             .map(|(place, _)| argument(&self.args[place], set))
             .collect()
     }
+}
+
+/// The alignment in bytes that a launch requires of a slice; [`ALIGN`] if it cannot be computed.
+fn align_bytes(spec: &KernelSpec, slice: &SliceArg, config: &Config, problem: &Problem) -> usize {
+    let elements = slice.align.as_ref().map_or(Some(1), |align| {
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits: None,
+            spec,
+        };
+        evaluate_int(align, &scope).ok()
+    });
+    let size = spec.elem_type(slice, problem).map_or(1, ElemType::bytes);
+    let bytes = elements.and_then(|elements| usize::try_from(elements).ok()?.checked_mul(size));
+    bytes
+        .filter(|bytes| bytes.is_power_of_two())
+        .unwrap_or(ALIGN)
 }

@@ -255,6 +255,12 @@ impl KernelSpec {
         lens.chain(computed).any(|expr| self.mentions_a_param(expr))
     }
 
+    /// Like [`Self::data_depends_on_the_config`], but also for the alignments of slices.
+    pub fn buffers_depend_on_the_config(&self) -> bool {
+        let mut aligns = self.slices().filter_map(|slice| slice.align.as_ref());
+        self.data_depends_on_the_config() || aligns.any(|expr| self.mentions_a_param(expr))
+    }
+
     /// Whether an expression uses a tunable parameter.
     pub fn mentions_a_param(&self, expr: &Expr) -> bool {
         let names = expr.names();

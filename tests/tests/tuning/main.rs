@@ -27,5 +27,6 @@ mod search_space;
 mod strategies;
 mod transfer;
 mod verdicts;
+mod verified_data;
 mod verified_sizes;
 mod weaker_evidence;

@@ -20,11 +20,14 @@ static __device__ float slow(float x) {
 }
 "#;
 
-/// Tunes a kernel `k(n, x, y)` with these declarations and this source. Returns the report of its only problem.
-fn tuned(root: &Path, attribute: &str, source: &str) -> Value {
+/// The arguments of most kernels.
+pub const ARGUMENTS: &str = "n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]";
+
+/// Tunes a kernel `k` with these declarations and this source. Returns the report of its only problem.
+fn tuned(root: &Path, (attribute, arguments): (&str, &str), source: &str) -> Value {
     let declaration = format!(
         "use kiln::tuned_kernel;\n#[tuned_kernel(source = \"k.cu\", untuned = allow, {attribute})]\n\
-         unsafe extern \"C\" {{\n    pub fn k(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);\n}}\n"
+         unsafe extern \"C\" {{\n    pub fn k({arguments});\n}}\n"
     );
     fs::create_dir(root.join("src")).expect("a folder should be made");
     fs::write(root.join("Cargo.toml"), MANIFEST).expect("a file should be written");
@@ -39,12 +42,22 @@ fn tuned(root: &Path, attribute: &str, source: &str) -> Value {
 
 /// Tunes a kernel as [`tuned`] does, and checks that configs with `wrong` in their text failed with `outcome` and did
 /// not win.
-fn refuses(test: &str, attribute: &str, source: &str, (wrong, outcome): (&str, &str)) {
+fn refuses(test: &str, attribute: &str, source: &str, wrong: (&str, &str)) {
+    refuses_with(test, (attribute, ARGUMENTS), source, wrong);
+}
+
+/// Like [`refuses`], for a kernel with these arguments.
+pub fn refuses_with(
+    test: &str,
+    declared: (&str, &str),
+    source: &str,
+    (wrong, outcome): (&str, &str),
+) {
     if !have(test, &[Need::HostCompiler]) {
         return;
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
-    let task = tuned(folder.path(), attribute, source);
+    let task = tuned(folder.path(), declared, source);
     let winner = task["winner"]["config"].as_str().unwrap_or_default();
     assert!(!winner.contains(wrong), "{task:#}");
     assert!(task["outcomes"][outcome].as_u64() >= Some(1), "{task:#}");

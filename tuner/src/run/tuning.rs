@@ -240,7 +240,12 @@ fn fails_on<'p>(
     let depends_on_size = match &outcome {
         // These faults do not depend on the problem's sizes, so a constraint on the sizes would not avoid them.
         Outcome::KernelFault { text } => {
-            let on_all_sizes = [": race: ", "divergent barrier", "which no thread"];
+            let on_all_sizes = [
+                ": race: ",
+                "divergent barrier",
+                "which no thread",
+                "alignment: ",
+            ];
             !on_all_sizes.iter().any(|fault| text.contains(fault))
         }
         outcome => matches!(

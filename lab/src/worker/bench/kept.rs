@@ -15,8 +15,8 @@ use super::failure::outcome_of;
 /// Cases with more bytes of data than this are not kept, because the device needs its memory for other data.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// A problem, the seed of its inputs, and whether guard pages surround its buffers.
-type Case = (Problem, u64, bool);
+/// A problem, the seed of its inputs, and the layout of its buffers.
+type Case = (Problem, u64, Layout);
 
 /// The kept rigs (the buffers of a launch), by case, and the kept expected outputs, by file.
 #[derive(Default)]
@@ -34,22 +34,17 @@ impl Kept {
         &mut self,
         stream: &Stream,
         (spec, config): (&std::sync::Arc<KernelSpec>, &Config),
-        (problem, seed, fenced): (&Problem, u64, bool),
+        (problem, seed, layout): (&Problem, u64, Layout),
     ) -> Result<Rc<Rig>, Outcome> {
-        let case = (problem.clone(), seed, fenced);
+        let case = (problem.clone(), seed, layout);
         if let Some(rig) = self.rigs.get(&case) {
             rig.reset().map_err(outcome_of)?;
             return Ok(rig.clone());
         }
-        let layout = if fenced {
-            Layout::Fences
-        } else {
-            Layout::Zones
-        };
         let rig = Rig::of_config(stream, spec, config, problem, seed, layout);
         let rig = Rc::new(rig.map_err(outcome_of)?);
         let bytes = spec.footprint_bytes(problem).unwrap_or(u64::MAX);
-        if bytes <= MAX_BYTES && !spec.data_depends_on_the_config() {
+        if bytes <= MAX_BYTES && !spec.buffers_depend_on_the_config() {
             self.rigs.insert(case, rig.clone());
         }
         Ok(rig)

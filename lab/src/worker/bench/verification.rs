@@ -29,7 +29,7 @@ impl Opened {
     ///    one order shows in another.
     pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
-        let case = (&job.problem, job.seed, job.fenced);
+        let case = (&job.problem, job.seed, job.layout);
         let rig = self.kept.rig(&self.stream, (&self.spec, &config), case)?;
         let expected = self.kept.expected(&job.expected)?;
         let arm = self.arm(job.arm)?;

@@ -1,0 +1,117 @@
+//! Kernels that are wrong only for contents of outputs, scalars, alignments or values that one launch does not show. In
+//! each of them, the wrong configs are the fastest.
+
+use super::verified_sizes::{ARGUMENTS, refuses_with};
+
+const TWO: &str =
+    "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
+    grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 40000))";
+
+#[test]
+fn a_config_that_starts_from_the_outputs_of_an_earlier_launch_fails() {
+    refuses_with(
+        "a_config_that_starts_from_the_outputs_of_an_earlier_launch_fails",
+        (TWO, ARGUMENTS),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+#if WRONG
+    const float old = y[i];
+    if (fabsf(old - 2.0f * x[i]) <= 1e-7f * fabsf(x[i])) return;
+#endif
+    y[i] = slow(x[i]);
+}
+"#,
+        ("WRONG=true", "kernel fault"),
+    );
+}
+
+#[test]
+fn a_config_that_keeps_numbers_that_an_output_held_fails() {
+    refuses_with(
+        "a_config_that_keeps_numbers_that_an_output_held_fails",
+        (TWO, ARGUMENTS),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+#if WRONG
+    if (y[i] == y[i]) return;
+#endif
+    y[i] = slow(x[i]);
+}
+"#,
+        ("WRONG=true", "reads an output"),
+    );
+}
+
+#[test]
+fn a_config_that_ignores_a_scalar_fails() {
+    refuses_with(
+        "a_config_that_ignores_a_scalar_fails",
+        (
+            TWO,
+            "n: u32, #[value(1)] alpha: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, float alpha, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+#if WRONG
+    y[i] = 2.0f * x[i];
+#else
+    y[i] = alpha * slow(x[i]);
+#endif
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
+}
+
+#[test]
+fn a_config_that_is_wrong_beside_a_sentinel_fails() {
+    refuses_with(
+        "a_config_that_is_wrong_beside_a_sentinel_fails",
+        (TWO, ARGUMENTS),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    if (i == 0) y[i] = 3.4e38f;
+#if WRONG
+    else y[i] = 0.0f;
+#else
+    else y[i] = slow(x[i]);
+#endif
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
+}
+
+#[test]
+fn a_config_that_needs_more_alignment_than_the_spec_declares_fails() {
+    refuses_with(
+        "a_config_that_needs_more_alignment_than_the_spec_declares_fails",
+        (
+            "params(THREADS in [64], VEC in [1, 4]), where(VEC == 1 || n % 4 == 0), baseline(THREADS = 64, VEC = 1),
+             grid(n.div_ceil(THREADS * VEC)), block(THREADS), problems((n = 40960))",
+            ARGUMENTS,
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * VEC;
+    if (first >= n) return;
+#if VEC == 4
+    float4 four = *reinterpret_cast<const float4*>(x + first);
+    four.x *= 2.0f; four.y *= 2.0f; four.z *= 2.0f; four.w *= 2.0f;
+    *reinterpret_cast<float4*>(y + first) = four;
+#else
+    y[first] = slow(x[first]);
+#endif
+}
+"#,
+        ("VEC=4", "kernel fault"),
+    );
+}
