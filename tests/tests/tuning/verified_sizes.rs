@@ -185,8 +185,11 @@ fn a_right_kernel_with_large_sizes_alone_is_checked_on_its_tuned_problem() {
     // The history of accesses takes 128 bytes of address space for each of the 34 MB.
     let task = tuned(
         folder.path(),
-        "params(THREADS in [64]), where(n % 4194304 == 0), baseline(THREADS = 64), grid(n / (64 * THREADS)),
-         block(THREADS), problems((n = 4194304))",
+        (
+            "params(THREADS in [64]), where(n % 4194304 == 0), baseline(THREADS = 64), grid(n / (64 * THREADS)),
+             block(THREADS), problems((n = 4194304))",
+            ARGUMENTS,
+        ),
         r#"
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * 64;
