@@ -9,7 +9,7 @@ use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::baked::Row;
 use kiln_spec::codegen::Target;
-use kiln_spec::verification::{problems_of_config, verification_problems};
+use kiln_spec::verification::{problems_of_config, problems_of_other_types, verification_problems};
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
@@ -91,7 +91,7 @@ impl Smoke<'_> {
     ) -> Result<(), Failure> {
         let spec = &kernel.spec;
         let is_meant = |problem: &str| problems.is_empty() || problems.iter().any(|p| p == problem);
-        for problem in &spec.problems {
+        for problem in spec.problems.iter().chain(&problems_of_other_types(spec)) {
             let text = problem.to_string();
             if is_meant(&text) {
                 let name = format!("baseline ({text})");

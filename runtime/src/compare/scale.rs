@@ -70,7 +70,7 @@ fn sample(len: usize, value: &(impl Fn(usize) -> f64 + Sync)) -> Vec<f64> {
             return nth;
         }
         let fraction = u128::from((nth as u64).wrapping_mul(GOLDEN));
-        (fraction * len as u128 >> 64) as usize
+        ((fraction * len as u128) >> 64) as usize
     };
     (0..len.min(SAMPLE))
         .map(|nth| value(place(nth)).abs())

@@ -20,6 +20,7 @@ mod report;
 mod stand_in;
 mod worker;
 
+use kiln_spec::verification::problems_of_other_types;
 use kiln_spec::{Backend, Problem};
 
 pub use compared_with::ComparedWith;
@@ -152,7 +153,8 @@ fn launch_on(
 fn choices(kernel: &'static Kernel) -> Vec<(Choice, Problem)> {
     let mut seen = Vec::new();
     let mut choices = Vec::new();
-    for problem in &kernel.spec().problems {
+    let others = problems_of_other_types(kernel.spec());
+    for problem in kernel.spec().problems.iter().chain(&others) {
         let types = kernel.type_combination(problem);
         if !seen.contains(&types) {
             seen.push(types);

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::error::{Location, ReadError, SourceError};
 use super::fingerprint;
+use super::flatten_action::{Action, action, has_guard, is_pragma_once, questions};
 use super::host_headers::is_for_hosts;
-use super::lexer::{Token, TokenKind, lex, lex_directive};
+use super::lexer::{Token, lex};
 use super::lines::LineMap;
 use super::path;
 use super::preprocess;
@@ -162,18 +163,13 @@ struct OpenFile {
     guarded: bool,
 }
 
-/// What the flattener does with a directive.
-enum Action {
-    /// `#include ".."`
-    Include(String),
-    /// `#include <..>`
-    Angled(String),
-    Once,
-    Open,
-    /// `#else` and its like.
-    Divide,
-    Close,
-    Keep,
+/// An `#if` group that is open in a file.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Whether the group is the include guard of the file.
+    is_guard: bool,
+    /// Whether a file was inlined in the group.
+    has_include: bool,
 }
 
 impl Flattener<'_, '_> {
@@ -236,8 +232,7 @@ impl Flattener<'_, '_> {
         in_guard: bool,
     ) -> Result<(), SourceError> {
         let outer = self.branches.len();
-        // The groups that are open in this file. For each, whether it is the include guard.
-        let mut groups: Vec<bool> = Vec::new();
+        let mut groups: Vec<Group> = Vec::new();
         let mut copied = 0;
         // Only the macros of this file and of the targets are known here. If an included file changes a macro of this
         // file, a branch can be taken for dead by mistake; the compiler then reports that it cannot open its includes.
@@ -250,6 +245,7 @@ impl Flattener<'_, '_> {
                 file: name.to_owned(),
                 line: directive.line,
             };
+            copied = self.answer(name, text, directive, copied)?;
             let action = match action(text, directive) {
                 Some(Action::Include(_) | Action::Angled(_)) | None if excluded.dead[i] => {
                     Action::Keep
@@ -261,19 +257,21 @@ impl Flattener<'_, '_> {
                 Action::Keep => {}
                 Action::Open => {
                     let is_guard = in_guard && i == 0;
-                    groups.push(is_guard);
+                    groups.push(Group {
+                        is_guard,
+                        has_include: false,
+                    });
                     if !is_guard {
                         self.open_branch();
                     }
                 }
-                Action::Divide if groups.last() == Some(&false) => {
-                    self.branches.pop();
-                    self.open_branch();
-                }
-                Action::Divide => {}
-                Action::Close => {
-                    if groups.pop() == Some(false) {
-                        self.branches.pop();
+                Action::Divide | Action::Close => {
+                    // A compiler that skips a group also skips the line marker behind an include in it.
+                    if self.leave_branch(&mut groups, action == Action::Divide) {
+                        self.push(&text[copied..directive.end])?;
+                        self.push("\n")?;
+                        self.push(&line_marker(line_of(text, directive.end), name))?;
+                        copied = directive.end;
                     }
                 }
                 Action::Once => {
@@ -282,6 +280,7 @@ impl Flattener<'_, '_> {
                 }
                 Action::Angled(path) if !self.is_of_package(name, &path) => {}
                 Action::Include(path) | Action::Angled(path) => {
+                    groups.iter_mut().for_each(|group| group.has_include = true);
                     self.push(&text[copied..directive.start])?;
                     self.push("\n")?;
                     self.include(name, &path, at())?;
@@ -339,6 +338,48 @@ impl Flattener<'_, '_> {
             return Err(SourceError::TooDeep { at, limit });
         }
         self.file(&name, &text)
+    }
+
+    /// Replaces questions such as `__has_include("part.cuh")` by 1 if the package has the file, because the compilers do
+    /// not see the package's folders. The text is copied up to `copied`; returns up to where it is copied then.
+    fn answer(
+        &mut self,
+        name: &str,
+        text: &str,
+        directive: &Token,
+        mut copied: usize,
+    ) -> Result<usize, SourceError> {
+        for question in questions(text, directive) {
+            let path = &question.path;
+            let is_there = match question.is_angled {
+                true => self.is_of_package(name, path),
+                false => self.find(name, path).is_ok(),
+            };
+            if is_there {
+                self.push(&text[copied..question.range.start])?;
+                self.push("1")?;
+                copied = question.range.end;
+            }
+        }
+        Ok(copied)
+    }
+
+    /// Leaves a branch of the innermost group, for the next branch or for the end of the group. Returns whether a file
+    /// was inlined in the group.
+    fn leave_branch(&mut self, groups: &mut Vec<Group>, divides: bool) -> bool {
+        let Some(group) = groups.pop() else {
+            return false;
+        };
+        if !group.is_guard {
+            self.branches.pop();
+        }
+        if divides {
+            if !group.is_guard {
+                self.open_branch();
+            }
+            groups.push(group);
+        }
+        group.has_include
     }
 
     fn open_branch(&mut self) {
@@ -422,63 +463,6 @@ fn line_of(text: &str, offset: usize) -> u32 {
 pub(crate) fn line_marker(line: u32, name: &str) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
     format!("#line {line} \"{name}\"\n")
-}
-
-/// Decides what the flattener does with a directive. `None` for an `#include` of a macro.
-fn action(text: &str, directive: &Token) -> Option<Action> {
-    let inner = lex_directive(text, directive);
-    let Some(name) = inner.first() else {
-        return Some(Action::Keep);
-    };
-    match &*name.text(text) {
-        "include" | "include_next" | "import" => match inner.get(1) {
-            Some(path) if path.kind == TokenKind::Str => {
-                let path = path.text(text);
-                let path = path.strip_prefix('"')?.strip_suffix('"')?;
-                Some(if PRELUDE_HEADERS.contains(&path) {
-                    Action::Keep
-                } else {
-                    Action::Include(path.to_owned())
-                })
-            }
-            Some(open) if open.is_punct(b'<') => {
-                let end = inner.iter().find(|token| token.is_punct(b'>'))?;
-                let path = text.get(open.end..end.start);
-                Some(Action::Angled(path.unwrap_or_default().to_owned()))
-            }
-            _ => None,
-        },
-        "pragma" if is_pragma_once(text, directive) => Some(Action::Once),
-        "if" | "ifdef" | "ifndef" => Some(Action::Open),
-        "else" | "elif" | "elifdef" | "elifndef" => Some(Action::Divide),
-        "endif" => Some(Action::Close),
-        _ => Some(Action::Keep),
-    }
-}
-
-fn is_pragma_once(text: &str, token: &Token) -> bool {
-    token.is_directive()
-        && matches!(lex_directive(text, token).as_slice(),
-            [pragma, once, ..] if pragma.is_name(text, "pragma") && once.is_name(text, "once"))
-}
-
-/// Whether the whole file is between `#ifndef X`, `#define X` and the matching `#endif`.
-fn has_guard(text: &str, tokens: &[Token]) -> bool {
-    let [first, second, .., last] = tokens else {
-        return false;
-    };
-    let operand = |token: &Token, directive: &str| -> Option<String> {
-        let inner = lex_directive(text, token);
-        let named = token.is_directive() && inner.first()?.is_name(text, directive);
-        named.then(|| inner.get(1).map(|t| t.text(text).into_owned()))?
-    };
-    let closes = last.is_directive()
-        && lex_directive(text, last)
-            .first()
-            .is_some_and(|t| t.is_name(text, "endif"));
-    closes
-        && operand(first, "ifndef").is_some()
-        && operand(first, "ifndef") == operand(second, "define")
 }
 
 #[cfg(test)]

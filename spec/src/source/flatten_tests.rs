@@ -103,6 +103,56 @@ fn includes_are_relative_to_the_includer_and_leave_line_markers() {
 }
 
 #[test]
+fn lines_after_a_group_with_an_include_have_their_numbers_whether_or_not_it_is_compiled() {
+    let source = load(&[
+        (
+            "a.cu",
+            "#if FAST\n#include \"b.cuh\"\n#else\nint c;\n#endif\nint d;\n#if FAST\nint e;\n#endif\n",
+        ),
+        ("b.cuh", "int b1;\nint b2;\n"),
+    ])
+    .unwrap();
+    // What a compiler sees without FAST: the markers in the first branch are skipped.
+    let text = source.text();
+    let seen = text.split_once("#else").unwrap().1;
+    let expected = "\n#line 3 \"a.cu\"\n\nint c;\n#endif\n#line 5 \"a.cu\"\n\nint d;\n#if FAST\nint e;\n#endif\n";
+    assert_eq!(seen, expected);
+    for (needle, at) in [
+        ("int c", "a.cu:4"),
+        ("int d", "a.cu:6"),
+        ("int e", "a.cu:8"),
+    ] {
+        let offset = text.find(needle).unwrap();
+        assert_eq!(source.locate(offset).to_string(), at);
+    }
+}
+
+#[test]
+fn a_source_that_asks_for_a_header_of_the_package_finds_it() {
+    let source = load(&[
+        (
+            "src/a.cu",
+            "#if __has_include(\"b.cuh\") && !__has_include( \"no.cuh\" )\n#include \"b.cuh\"\n#elif \
+             __has_include(<library/c.cuh>)\nint c;\n#endif\n#if defined(__has_include) && __has_include(<cuda_fp8.h>)\n\
+             int d;\n#endif\n",
+        ),
+        ("src/b.cuh", "int b;\n"),
+        ("src/library/c.cuh", ""),
+    ])
+    .unwrap();
+    let text = source.text();
+    for part in [
+        "#if 1 && !__has_include( \"no.cuh\" )\n",
+        "int b;",
+        "#elif 1\n",
+        "#if defined(__has_include) && __has_include(<cuda_fp8.h>)\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert_eq!(source.locate(text.find("int c").unwrap()).line, 4);
+}
+
+#[test]
 fn a_header_of_the_package_may_be_included_in_angle_brackets() {
     let source = load(&[
         (

@@ -15,6 +15,7 @@ mod error;
 mod facts;
 mod fingerprint;
 mod flatten;
+mod flatten_action;
 mod host_code;
 mod host_headers;
 mod kernel_function;

@@ -18,8 +18,9 @@ mod tiles;
 
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
+use crate::model::ElemType;
 use crate::model::KernelSpec;
-use crate::problem::Problem;
+use crate::problem::{Problem, ProblemValue};
 use derive::Derive;
 
 pub use derive::MAX_PROBLEMS;
@@ -52,6 +53,37 @@ pub fn problems_of_config(
 ) -> Vec<Problem> {
     let sample = std::slice::from_ref(config);
     Sizes::new(spec, sample, like, limits).of(config)
+}
+
+/// One problem for each combination of element types that no declared problem has: the first declared problem with
+/// these types. Programs may launch the kernel for them, so smoke tests do so too.
+pub fn problems_of_other_types(spec: &KernelSpec) -> Vec<Problem> {
+    let mut all: Vec<Problem> = spec.problems.first().cloned().into_iter().collect();
+    for param in &spec.types {
+        let with = |problem: &Problem, ty: ElemType| {
+            Problem::new(problem.iter().map(|(name, value)| {
+                let is_it = *name == param.name;
+                (
+                    name.clone(),
+                    if is_it { ProblemValue::Type(ty) } else { value },
+                )
+            }))
+        };
+        let of_each = |problem: Problem| {
+            let choices = param.choices.iter();
+            choices.map(|ty| with(&problem, *ty)).collect::<Vec<_>>()
+        };
+        all = all.into_iter().flat_map(of_each).collect();
+    }
+    let types = |problem: &Problem| -> Vec<_> {
+        spec.types.iter().map(|ty| problem.get(&ty.name)).collect()
+    };
+    all.retain(|one| {
+        spec.problems
+            .iter()
+            .all(|declared| types(declared) != types(one))
+    });
+    all
 }
 
 /// The sizes on which the configs of one task are verified.

@@ -44,6 +44,20 @@ mod derived {
         crate::parse::tests::read(attribute, item).unwrap().spec
     }
 
+    #[test]
+    fn each_combination_of_types_that_no_problem_has_gets_one() {
+        let item =
+            r#"unsafe extern "C" { fn k(n: u32, #[len(n)] x: &[T], #[len(n)] y: &mut [U]); }"#;
+        let attribute = r#"source = "x.cu", params(THREADS in [64]), types(T in [f32, f16], U in [f32, bf16]),
+            baseline(THREADS = 64), grid(n), block(THREADS), tolerance(relative = 1e-3),
+            problems((T = f32, U = f32, n = 7), (T = f32, U = f32, n = 8), (T = f16, U = bf16, n = 9))"#;
+        let spec = crate::parse::tests::read(attribute, item).unwrap().spec;
+        let others = problems_of_other_types(&spec);
+        let texts: Vec<String> = others.iter().map(ToString::to_string).collect();
+        assert_eq!(texts, ["T=f32,U=bf16,n=7", "T=f16,U=f32,n=7"]);
+        assert_eq!(problems_of_other_types(&spec_of(VECTORS)), []);
+    }
+
     fn sizes_of(problems: &[Problem]) -> Vec<i64> {
         problems
             .iter()
