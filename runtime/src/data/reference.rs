@@ -206,7 +206,7 @@ pub fn make_data(
 
 /// Like [`make_data`], but computes lengths and arguments for a config instead of the baseline's config.
 ///
-/// With an odd seed, floating-point scalars with a `#[value(..)]` have [`VARIED`] times their value. A kernel that
+/// With an odd seed, floating-point scalars with a `#[value(..)]` have 7/8 of their value. A kernel that
 /// ignores such a scalar, or that is right for one value only, then computes wrong outputs.
 ///
 /// # Errors
