@@ -303,7 +303,7 @@ impl<'a> Checker<'a> {
     /// Decides whether a failure of the check build is the candidate's fault. If the tuned device is the cpu, the
     /// candidate was made for the cpu, so any failure is the candidate's fault. If the tuned device is another one, the
     /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault. A check
-    /// build of the tuned problem may be slow, so running out of time there (`on_tuned`) is no fault.
+    /// build of the tuned problem may be slow, so running out of time there (`on_tuned`) is not a fault.
     fn judge(&self, outcome: Outcome, on_tuned: bool) -> Checked {
         let slow = on_tuned && matches!(outcome, Outcome::TimedOut { .. });
         let wrong = matches!(

@@ -3,6 +3,7 @@
 mod judged;
 mod reduced;
 mod scale;
+mod unjudged;
 
 use std::fmt;
 
@@ -13,7 +14,8 @@ use crate::data::element::{Element, for_elem_type};
 use crate::data::reference::Wide;
 use crate::parallel;
 
-pub use judged::{Unjudged, unjudged};
+pub use judged::unjudged;
+pub use unjudged::Unjudged;
 
 /// The worst element of an output, which is the one whose error is the largest multiple of its bound.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

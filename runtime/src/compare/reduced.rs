@@ -2,7 +2,8 @@
 
 use kiln_spec::{Comparison, Tolerance};
 
-use super::{EXACT, Unjudged, WorstElement, bound, rounding};
+use super::unjudged::Unjudged;
+use super::{EXACT, WorstElement, bound, rounding};
 use crate::data::element::distance;
 use crate::data::reference::Wide;
 

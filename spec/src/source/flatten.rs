@@ -13,10 +13,6 @@ use super::path;
 use super::preprocess;
 use crate::hash::{Hash, SourceHash};
 
-/// Headers that Kiln itself provides. An `#include` of such a header is left unchanged, because the hash of the
-/// prelude covers the header.
-pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
-
 /// Prefix of the include guards that replace `#pragma once`.
 const ONCE_GUARD: &str = "KILN_ONCE_";
 
@@ -47,7 +43,7 @@ pub struct SourceFile {
 /// `#include "local.cuh"` is replaced by the text of the file between `#line` markers, and so is `#include
 /// <library/part.cuh>` if the package has such a file. `#pragma once` is replaced by an
 /// include guard, which works even if the first inclusion is under an `#if`. Any other `#include <..>` and the headers of Kiln
-/// ([`PRELUDE_HEADERS`]) are left unchanged. Line endings become `\n`.
+/// ([`PRELUDE_HEADERS`](super::PRELUDE_HEADERS)) are left unchanged. Line endings become `\n`.
 ///
 /// Macros that hide `__global__`, `__launch_bounds__`, `__constant__`, `extern __shared__` or `namespace` are replaced by
 /// their expansion, such as `KERNEL` after `#define KERNEL extern "C" __global__`.

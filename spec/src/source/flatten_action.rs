@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
-use super::flatten::PRELUDE_HEADERS;
 use super::lexer::{Token, TokenKind, lex_directive};
+
+/// Headers that Kiln itself provides. An `#include` of such a header is left unchanged, because the hash of the
+/// prelude covers the header.
+pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
 
 /// What the flattener does with a directive.
 #[derive(PartialEq)]

@@ -38,9 +38,8 @@ pub use entry::{Entry, EntryError};
 pub use entry_path::EntryPath;
 pub use error::{Location, ReadError, SourceError};
 pub(crate) use flatten::line_marker;
-pub use flatten::{
-    MAX_INCLUDE_DEPTH, MAX_SOURCE_BYTES, PRELUDE_HEADERS, Reader, SourceFile, SourceText,
-};
+pub use flatten::{MAX_INCLUDE_DEPTH, MAX_SOURCE_BYTES, Reader, SourceFile, SourceText};
+pub use flatten_action::PRELUDE_HEADERS;
 pub use host_headers::is_for_hosts;
 pub use kernel_function::{KernelFunction, Obstacle, Parameter};
 pub use parts::{DynamicShared, Include, MacroDefinition, Unroll};
