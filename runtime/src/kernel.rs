@@ -8,7 +8,7 @@ pub use kiln_spec::Evidence;
 
 use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
-    Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, Invalid, KernelSpec,
+    Access, Backend, Config, ConfigHash, DeviceKey, DeviceLimits, ElemType, Invalid, KernelSpec,
     LaunchPlan, ParamValue, Problem, ProblemValue,
 };
 
@@ -365,6 +365,14 @@ impl Kernel {
             limits: Some(limits),
             spec,
         })
+    }
+
+    /// Whether no output has an element for a problem. If a grid is empty although an output has elements, as that of
+    /// `grid(n / TILE)` for a small `n`, a constraint may exclude the problem.
+    pub(crate) fn writes_nothing(&self, choice: Choice, problem: &Problem) -> bool {
+        let (spec, config) = (self.spec(), self.config(choice));
+        let mut outputs = spec.slices().filter(|slice| slice.access == Access::Out);
+        outputs.all(|slice| spec.slice_len(&slice.len, &config, problem) == Ok(0))
     }
 
     /// The launch plan (grid, block and shared memory) of a choice for a problem. `limits` are the device's limits. If

@@ -111,11 +111,14 @@ impl Kernel {
         check_sizes(problem)?;
         let selection = self.selection(device, problem);
         let (choice, limits) = (selection.choice(), &device.info().limits);
-        if self.launches_nothing(choice, problem, limits) {
+        let is_empty = self.launches_nothing(choice, problem, limits);
+        if !is_empty || !self.writes_nothing(choice, problem) {
+            check_constraints(self, problem, &selection, limits)?;
+        }
+        if is_empty {
             // Such a problem has no launch plan, and launching it does nothing.
             return Ok(get_on(self, &**device, choice, problem)?);
         }
-        check_constraints(self, problem, &selection, limits)?;
         let (_, prepared) = resolve(self, &**device, problem, choice)?;
         Ok(prepared)
     }

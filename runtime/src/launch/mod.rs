@@ -237,10 +237,14 @@ fn launch_unmemoised<const D: usize, const S: usize, const C: usize, const A: us
     });
     check_slices(kernel, stream, &needs, slices)?;
     let limits = &stream.device().info().limits;
-    if kernel.launches_nothing(choice, &problem, limits) {
+    let is_empty = kernel.launches_nothing(choice, &problem, limits);
+    if is_empty && kernel.writes_nothing(choice, &problem) {
         return Ok(());
     }
     check_constraints(kernel, &problem, &selection, limits)?;
+    if is_empty {
+        return Ok(());
+    }
     let (plan, prepared) = resolve(kernel, &**stream.device(), &problem, choice)?;
     announce(kernel, stream.device().info(), &problem, &selection);
     let computed =

@@ -118,6 +118,7 @@ fn preparing_fails_for_every_problem_whose_launch_would_fail() {
         matches!(error.cause(), LaunchCause::NoValidConfig { .. }),
         "{error:?}"
     );
+    prepare(20).unwrap_err();
     let error = prepare(1 << 50).unwrap_err();
     assert!(matches!(error.cause(), LaunchCause::Plan(_)), "{error:?}");
     // The size that stands for a size beyond 63 bits.

@@ -56,6 +56,13 @@ fn sizes_that_a_constraint_excludes_are_refused_with_the_constraint() {
         "{error:?}"
     );
     names_the_constraint(&error);
+    // The grid has no block, so nothing would be written.
+    let error = launch(20).unwrap_err();
+    assert!(
+        matches!(error.cause(), LaunchCause::NoValidConfig { .. }),
+        "{error:?}"
+    );
+    assert_eq!(launch(0).unwrap(), []);
 }
 
 /// Checks that an error names the constraint that excludes `n=100`.
