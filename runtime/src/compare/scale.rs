@@ -22,7 +22,7 @@ const FEW: usize = 32;
 const MIN_ELEMENTS: usize = 3;
 
 /// Number of elements from which the quantile is computed.
-const SAMPLE: usize = 1 << 16;
+const SAMPLE: usize = 1 << 13;
 
 /// The scale of an output with `len` elements that `value` returns.
 pub(super) fn scale(len: usize, value: impl Fn(usize) -> f64 + Sync) -> f64 {
