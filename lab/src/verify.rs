@@ -269,15 +269,16 @@ impl Verifier<'_> {
             + handling
     }
 
-    /// Whether a case applies to an arm. Small problems are chosen for all configs of a task, so a constraint may exclude
-    /// the arm's config on a small problem.
+    /// Whether a case applies to an arm. Small problems are chosen for all configs of a task, so a constraint or a limit of
+    /// the device may exclude the arm's config on a small problem.
     pub fn applies(&self, arm: &ArmJob, case: &Case) -> bool {
-        case.problem == self.bench.problem
-            || arm.baseline
-            || self
-                .spec
-                .check_config(&arm.config, &case.problem, None)
-                .is_ok()
+        if case.problem == self.bench.problem || arm.baseline {
+            return true;
+        }
+        // Constraints on the device are left out, because a check build runs on another one.
+        let valid = self.spec.check_config(&arm.config, &case.problem, None);
+        let plan = plan_of(self.spec, arm, &case.problem);
+        valid.is_ok() && plan.is_ok_and(|plan| plan.check(&self.bench.device_limits).is_ok())
     }
 
     fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
@@ -396,6 +397,7 @@ mod tests {
                 memory_bytes: 4 << 30,
                 cpu_seconds: 0,
             },
+            device_limits: kiln_spec::targets::CPU_LIMITS.clone(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use kiln::backend::cpu::history_bytes;
 use kiln::device::DeviceInfo;
 use kiln_cache::Outcome;
-use kiln_spec::{Backend, Problem};
+use kiln_spec::{Backend, DeviceLimits, Problem};
 
 use crate::candidate::outcome::of_worker_error;
 use crate::regime::Regime;
@@ -54,6 +54,8 @@ pub struct Bench {
     pub timer_tick_ns: u64,
     /// Limits of each worker process.
     pub limits: ProcessLimits,
+    /// The limits of the device, which may exclude a config on some problems.
+    pub device_limits: DeviceLimits,
 }
 
 /// The device, and the settings of its workers that do not depend on the kernel.
@@ -95,6 +97,7 @@ impl Bench {
                 memory_bytes: if host { memory_bytes } else { 0 },
                 cpu_seconds: 0,
             },
+            device_limits: site.info.limits.clone(),
         }
     }
 

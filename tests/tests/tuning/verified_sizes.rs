@@ -199,3 +199,29 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     );
     assert!(task["winner"].is_object(), "{task:#}");
 }
+
+#[test]
+fn a_config_is_not_verified_on_sizes_whose_launch_exceeds_a_limit_of_the_device() {
+    let test = "a_config_is_not_verified_on_sizes_whose_launch_exceeds_a_limit_of_the_device";
+    if !have(test, &[Need::HostCompiler]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    // Sizes are derived from tiles of 8,192 elements. With `KEEP`, they need more than 48 KiB of shared memory.
+    let attribute = "params(THREADS in [64], ITEMS in [1, 128], KEEP in [0, 1]),
+        baseline(THREADS = 64, ITEMS = 1, KEEP = 0), grid(n.div_ceil(THREADS * ITEMS)), block(THREADS),
+        shared(KEEP * 4 * n), problems((n = 4096))";
+    let source = r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * ITEMS;
+    for (unsigned i = first; i < first + ITEMS && i < n; ++i) y[i] = (1 + KEEP) * x[i] / (1 + KEEP);
+}
+"#;
+    let task = tuned(folder.path(), (attribute, ARGUMENTS), source);
+    let count = |outcome: &str| task["outcomes"][outcome].as_u64();
+    assert_eq!(
+        (count("measured"), count("launch refused")),
+        (Some(3), None),
+        "{task:#}"
+    );
+}
