@@ -397,7 +397,7 @@ mod tests {
                 memory_bytes: 4 << 30,
                 cpu_seconds: 0,
             },
-            device_limits: kiln_spec::targets::CPU_LIMITS.clone(),
+            device_limits: kiln_spec::targets::CPU_LIMITS,
         }
     }
 

@@ -97,7 +97,7 @@ impl Bench {
                 memory_bytes: if host { memory_bytes } else { 0 },
                 cpu_seconds: 0,
             },
-            device_limits: site.info.limits.clone(),
+            device_limits: site.info.limits,
         }
     }
 

@@ -244,7 +244,7 @@ impl Smoke<'_> {
                 memory_bytes: 0,
                 cpu_seconds: 0,
             },
-            device_limits: self.session.info().limits.clone(),
+            device_limits: self.session.info().limits,
         }
     }
 
