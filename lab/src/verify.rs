@@ -246,7 +246,10 @@ impl Verifier<'_> {
                 arm: Some(0),
                 outcome: Outcome::KernelFault {
                     text: format!(
-                        "alignment: it works if slices begin at multiples of 256 bytes, but not if they have only the                          alignment that the spec declares, as the view `x.view(1..)` has ({outcome}); declare                          `#[align(4)]`, for example, on each slice that the kernel reads or writes as vectors of 4"
+                        "alignment: it works if slices begin at multiples of 256 bytes, but not if they have only \
+                         the alignment that the spec declares, as the view `x.view(1..)` has ({outcome})\n\
+                         help: declare `#[align(4)]`, for example, on each slice that the kernel reads or writes as \
+                         vectors of 4"
                     ),
                 },
             },

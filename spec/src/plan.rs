@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
-use crate::model::{ArgSpec, Geometry, KernelSpec, ScalarArg, ScalarType};
+use crate::model::{ArgSpec, ElemType, Geometry, KernelSpec, ScalarArg, ScalarType, SliceArg};
 use crate::problem::Problem;
 
 /// Grid, block and dynamic shared memory of one launch.
@@ -203,6 +203,30 @@ impl KernelSpec {
             what: "the footprint in bytes",
             value: total,
         })
+    }
+
+    /// The alignment that a launch requires of a slice, in bytes. Without `#[align(..)]`, it is the size of an element.
+    ///
+    /// # Errors
+    /// If the alignment has no value.
+    pub fn align_bytes(
+        &self,
+        slice: &SliceArg,
+        config: &Config,
+        problem: &Problem,
+    ) -> Result<i128, EvalError> {
+        let bytes = self.elem_type(slice, problem).map_or(1, ElemType::bytes) as i128;
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits: None,
+            spec: self,
+        };
+        let elements = slice
+            .align
+            .as_ref()
+            .map(|align| evaluate_int(align, &scope));
+        Ok(elements.transpose()?.unwrap_or(1).saturating_mul(bytes))
     }
 
     /// The length of a slice, in elements, for a config and a problem.

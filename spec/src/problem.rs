@@ -58,13 +58,13 @@ impl Problem {
 
     /// The same problem with a different size for one dimension.
     pub(crate) fn with_size(&self, name: &str, size: i64) -> Problem {
-        Problem::new(self.iter().map(|(other, value)| {
-            let changed = **other == *name;
-            let value = if changed {
-                ProblemValue::Size(size)
-            } else {
-                value
-            };
+        self.with(name, ProblemValue::Size(size))
+    }
+
+    /// The same problem with a different value for one dimension or type parameter.
+    pub(crate) fn with(&self, name: &str, value: ProblemValue) -> Problem {
+        Problem::new(self.iter().map(|(other, old)| {
+            let value = if **other == *name { value } else { old };
             (other.clone(), value)
         }))
     }

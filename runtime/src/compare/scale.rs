@@ -16,7 +16,7 @@ use crate::parallel;
 const OF_SMALLER_HALF: f64 = 4.0;
 /// Of fewer elements than this, none can be called unusual.
 const MIN_ELEMENTS: usize = 3;
-/// A magnitude that more than one in so many elements have is a constant, as a sentinel or a padding is.
+/// If more than one in 32 elements have the same magnitude, it is a constant such as a sentinel or a padding.
 const OFTEN: usize = 32;
 
 /// Number of elements from which the limit is computed.

@@ -1,8 +1,6 @@
 //! What a launch requires of its slices: lengths, alignments, the device and the stream.
 
-use kiln_spec::expr::evaluate_int;
-use kiln_spec::plan::LaunchScope;
-use kiln_spec::{Config, ElemType, Problem, SliceArg};
+use kiln_spec::{Config, Problem, SliceArg};
 
 use crate::data::buffer::RawSlice;
 use crate::device::stream::Stream;
@@ -32,23 +30,11 @@ fn slice_needs(
 ) -> Result<SliceNeeds, LaunchCause> {
     let spec = kernel.spec();
     let len = spec.slice_len(&slice.len, config, problem)?;
-    let bytes = spec.elem_type(slice, problem).map_or(1, ElemType::bytes) as i128;
-    let elements = match &slice.align {
-        None => 1,
-        Some(align) => {
-            let scope = LaunchScope {
-                config,
-                problem,
-                limits: None,
-                spec,
-            };
-            evaluate_int(align, &scope).map_err(|error| LaunchCause::Eval {
-                argument: slice.name.clone(),
-                error,
-            })?
-        }
-    };
-    let bytes = elements.saturating_mul(bytes);
+    let bytes = spec.align_bytes(slice, config, problem);
+    let bytes = bytes.map_err(|error| LaunchCause::Eval {
+        argument: slice.name.clone(),
+        error,
+    })?;
     match u64::try_from(bytes) {
         Ok(align) if align.is_power_of_two() => Ok(SliceNeeds {
             len,

@@ -41,7 +41,7 @@ pub(super) enum Placement {
     Zones { align_bytes: usize },
     /// Next to inaccessible memory, or between guard zones if the device has no such memory.
     Fences,
-    /// So many copies, without guards.
+    /// Several copies, without guards.
     Plain { sets: usize },
 }
 

@@ -16,8 +16,6 @@ mod orders;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kiln_spec::expr::evaluate_int;
-use kiln_spec::plan::LaunchScope;
 use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
     SliceArg,
@@ -457,17 +455,8 @@ impl Rig {
 
 /// The alignment in bytes that a launch requires of a slice; [`ALIGN`] if it cannot be computed.
 fn align_bytes(spec: &KernelSpec, slice: &SliceArg, config: &Config, problem: &Problem) -> usize {
-    let elements = slice.align.as_ref().map_or(Some(1), |align| {
-        let scope = LaunchScope {
-            config,
-            problem,
-            limits: None,
-            spec,
-        };
-        evaluate_int(align, &scope).ok()
-    });
-    let size = spec.elem_type(slice, problem).map_or(1, ElemType::bytes);
-    let bytes = elements.and_then(|elements| usize::try_from(elements).ok()?.checked_mul(size));
+    let bytes = spec.align_bytes(slice, config, problem).ok();
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
     bytes
         .filter(|bytes| bytes.is_power_of_two())
         .unwrap_or(ALIGN)

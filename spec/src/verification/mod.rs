@@ -18,8 +18,7 @@ mod tiles;
 
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
-use crate::model::ElemType;
-use crate::model::KernelSpec;
+use crate::model::{ElemType, KernelSpec};
 use crate::problem::{Problem, ProblemValue};
 use derive::Derive;
 
@@ -60,18 +59,10 @@ pub fn problems_of_config(
 pub fn problems_of_other_types(spec: &KernelSpec) -> Vec<Problem> {
     let mut all: Vec<Problem> = spec.problems.first().cloned().into_iter().collect();
     for param in &spec.types {
-        let with = |problem: &Problem, ty: ElemType| {
-            Problem::new(problem.iter().map(|(name, value)| {
-                let is_it = *name == param.name;
-                (
-                    name.clone(),
-                    if is_it { ProblemValue::Type(ty) } else { value },
-                )
-            }))
-        };
         let of_each = |problem: Problem| {
             let choices = param.choices.iter();
-            choices.map(|ty| with(&problem, *ty)).collect::<Vec<_>>()
+            let with = |ty: &ElemType| problem.with(&param.name, ProblemValue::Type(*ty));
+            choices.map(with).collect::<Vec<_>>()
         };
         all = all.into_iter().flat_map(of_each).collect();
     }

@@ -46,21 +46,22 @@ fn refuses(test: &str, attribute: &str, source: &str, wrong: (&str, &str)) {
     refuses_with(test, (attribute, ARGUMENTS), source, wrong);
 }
 
-/// Like [`refuses`], for a kernel with these arguments.
+/// Like [`refuses`], for a kernel with these arguments. Returns the report, if the test can run here.
 pub fn refuses_with(
     test: &str,
     declared: (&str, &str),
     source: &str,
     (wrong, outcome): (&str, &str),
-) {
+) -> Option<Value> {
     if !have(test, &[Need::HostCompiler]) {
-        return;
+        return None;
     }
     let folder = tempfile::tempdir().expect("a folder should be made");
     let task = tuned(folder.path(), declared, source);
     let winner = task["winner"]["config"].as_str().unwrap_or_default();
     assert!(!winner.contains(wrong), "{task:#}");
     assert!(task["outcomes"][outcome].as_u64() >= Some(1), "{task:#}");
+    Some(task)
 }
 
 #[test]
