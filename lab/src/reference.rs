@@ -8,11 +8,13 @@ use std::time::Duration;
 
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
+use kiln::rig::Expected;
 use kiln_cache::record::ReferenceGrade;
-use kiln_spec::{KernelSpec, LaunchPlan, Problem, Reference};
+use kiln_spec::{Hash, KernelSpec, LaunchPlan, Problem, Reference};
 
 use crate::Bench;
 use crate::OracleError;
+use crate::candidate::outcome::internal;
 use crate::candidate::{Which, Workshop};
 use crate::peaks;
 use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
@@ -137,6 +139,33 @@ pub fn is_linked_in(
 fn is_small(spec: &KernelSpec, problem: &Problem) -> bool {
     let work = peaks::work(spec, problem);
     work.flops.max(work.bytes) <= MAX_REFERENCE_WORK
+}
+
+/// Seed of the inputs of a digest. It does not depend on the run, so digests of two runs can be compared.
+const DIGEST_SEED: u64 = 0;
+
+/// A digest of what a kernel's plain-Rust reference computes for a problem. Two runs have the same digest unless the
+/// reference, or the function that makes its inputs, has changed. Files are created in `folder`.
+///
+/// # Errors
+/// If the reference fails or takes too long.
+pub fn digest(
+    bench: &Bench,
+    spec: &KernelSpec,
+    problem: &Problem,
+    folder: &Path,
+) -> Result<Hash, WorkerError> {
+    let failed = |text: String| WorkerError::Failed {
+        arm: None,
+        outcome: internal(text),
+    };
+    let plan = spec.baseline_plan(problem, None);
+    let plan = plan.map_err(|error| failed(error.to_string()))?;
+    let expected = Expectations::new(Oracle::Rust, bench.clone(), folder);
+    let path = expected.get(problem, DIGEST_SEED, plan)?;
+    let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
+    let outputs = Expected::from_bytes(&bytes).map_err(|error| failed(error.to_string()))?;
+    Ok(outputs.digest())
 }
 
 /// A problem and the seed of its inputs.

@@ -101,12 +101,21 @@ pub struct SearchDone {
     /// How the outputs were verified. Records of earlier versions have no such field and mean the weakest grade.
     #[serde(default = "ReferenceGrade::weakest")]
     pub grade: ReferenceGrade,
+    /// Digest of what the plain-Rust reference computed; see [`Trial::reference`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Hash>,
     /// The number of configs to which the search was limited. `None` if it could try the whole space.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
 
 impl SearchDone {
+    /// Whether outputs were compared with a plain-Rust reference that computes the same as the one with this digest.
+    /// Without a digest there is nothing to compare.
+    pub fn stands_for(&self, reference: Option<Hash>) -> bool {
+        reference.is_none() || self.reference == reference
+    }
+
     /// Whether a search that may try this many configs finds nothing left to do. `None` means the whole space.
     pub fn covers(&self, limit: Option<u64>) -> bool {
         match (self.limit, limit) {

@@ -130,6 +130,10 @@ pub struct Trial {
     pub attempt: u32,
     /// How the outputs were verified.
     pub grade: ReferenceGrade,
+    /// Digest of what the plain-Rust reference computed when the outputs were compared with it. `None` if they were not,
+    /// or if the trial was recorded by an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Hash>,
     /// The position of the trial in its run; `None` if the trial was recorded by an earlier version, copied from
     /// another cache, or made by a check that only compiles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -152,10 +156,11 @@ impl Trial {
 
     /// Whether the outcome is final for a search that verifies outputs with this grade. An outcome that follows from a
     /// comparison with weaker evidence is not final, because a better reference may show that right outputs are wrong,
-    /// or that wrong outputs are right.
-    pub fn stands_for(&self, grade: ReferenceGrade) -> bool {
+    /// or that wrong outputs are right. `reference` is the digest of what the reference computes now, if there is one.
+    pub fn stands_for(&self, grade: ReferenceGrade, reference: Option<Hash>) -> bool {
         let compared = self.outcome.depends_on_reference();
-        self.stands() && (!compared || self.grade.is_as_strong_as(grade))
+        let same = reference.is_none() || self.reference == reference;
+        self.stands() && (!compared || (same && self.grade.is_as_strong_as(grade)))
     }
 
     /// Checks that the texts are printable and not too long.

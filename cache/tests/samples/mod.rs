@@ -145,6 +145,7 @@ pub fn trial(key: &TuningKey, n: u64) -> Trial {
         measure_ns: n + 2,
         attempt: 1,
         grade: ReferenceGrade::Reference,
+        reference: None,
         // Records of earlier versions have no place, so the samples include both.
         place: n.is_multiple_of(2).then_some(TrialPlace {
             run: 1,
@@ -213,6 +214,7 @@ pub fn done(key: &TuningKey, trials: u64) -> SearchDone {
         key: key.hash(),
         trials,
         grade: ReferenceGrade::Reference,
+        reference: None,
         limit: None,
     }
 }

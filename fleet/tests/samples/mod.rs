@@ -101,6 +101,7 @@ pub fn trial(key: &TuningKey, n: u64) -> Trial {
         measure_ns: n + 2,
         attempt: 1,
         grade: ReferenceGrade::Reference,
+        reference: None,
         place: None,
     }
 }
@@ -178,6 +179,7 @@ pub fn done(key: &TuningKey, trials: u64) -> Record {
         key: key.hash(),
         trials,
         grade: ReferenceGrade::Reference,
+        reference: None,
         limit: None,
     })
 }

@@ -45,6 +45,7 @@ pub use self::flash_attention::KERNEL;
     ),
     where(
         HEAD_DIM == dim,
+        causal == 1 || causal == 2,
         TILES == 1 || QUERIES == 32 || LANES == 1,
         TILES == 1 || STAGES == 1,
         LANES * WARPS <= device.max_threads_per_block,
@@ -58,7 +59,15 @@ pub use self::flash_attention::KERNEL;
         TILES * STAGES * 4 * BLOCK_K * (HEAD_DIM + 8)
             + (1 - TILES) * 8 * (BLOCK_K + (1 - LANES / 32) * QUERIES) * HEAD_DIM <= device.shared_bytes_per_block,
     ),
-    baseline(entry = "attention_naive", grid(seq, heads), block(128), QUERIES = 32, LANES = 32, HEAD_DIM = 64),
+    baseline(
+        entry = "attention_naive",
+        grid(seq, heads),
+        block(128),
+        where(dim <= 256, causal == 1 || causal == 2),
+        QUERIES = 32,
+        LANES = 32,
+        HEAD_DIM = 64
+    ),
     try_first(
         (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 32, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 64),
         (WARPS = 1, LANES = 1, QUERIES = 32, BLOCK_K = 16, STAGES = 1, VECTOR_WIDTH = 8, TILES = 0, HEAD_DIM = 128),

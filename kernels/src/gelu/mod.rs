@@ -35,6 +35,7 @@ pub use self::gelu::KERNEL;
         HINT in [plain, streaming],
     ),
     where(
+        form == 1 || form == 2,
         // A GPU thread moves at most 16 bytes at once. On a CPU, a thread runs alone and moves up to 512 bytes.
         VECTOR_WIDTH * size_of(T) <= 512 / device.lockstep_threads,
         THREADS <= device.max_threads_per_block,

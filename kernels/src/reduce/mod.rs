@@ -36,6 +36,7 @@ pub use self::reduce::KERNEL;
         ITEMS in [1, 2, 4, 8],
     ),
     where(
+        operation == 1 || operation == 2,
         // Use one thread per row only on processors that run the threads of a block one after another.
         THREADS >= device.lockstep_threads,
         THREADS > 1 || ROWS == 1,

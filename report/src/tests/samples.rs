@@ -135,6 +135,7 @@ pub(super) fn trial(
         measure_ns: 20,
         attempt: 1,
         grade: ReferenceGrade::Reference,
+        reference: None,
         place: run.map(|run| TrialPlace {
             run,
             order: n + 1,

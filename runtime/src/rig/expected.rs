@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use kiln_spec::{ArgSpec, ElemType, KernelSpec, Problem};
+use kiln_spec::{ArgSpec, ElemType, Hash, KernelSpec, Problem};
 use thiserror::Error;
 
 use super::RigError;
+use super::passed::Passed;
 use crate::compare::unjudged;
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
@@ -30,6 +31,8 @@ pub struct Expected {
     /// Whether a launch produced these outputs. If so, they may differ from the true values by as much as the outputs
     /// that are compared with them.
     launched: bool,
+    /// Outputs that were compared with these. All comparisons are for one kernel spec.
+    pub(super) passed: Passed,
 }
 
 impl Expected {
@@ -48,7 +51,7 @@ impl Expected {
         let output = |argument: usize| Some((argument, call.output(argument)?.clone()));
         Ok(Expected {
             outputs: (0..spec.args.len()).filter_map(output).collect(),
-            launched: false,
+            ..Expected::default()
         })
     }
 
@@ -90,12 +93,33 @@ impl Expected {
 
     /// Adds the expected output of an argument.
     pub fn insert(&mut self, argument: usize, output: Wide) {
+        self.passed.forget(argument);
         self.outputs.insert(argument, output);
     }
 
     /// The expected output of an argument; `None` if there is none.
     pub fn output(&self, argument: usize) -> Option<&Wide> {
         self.outputs.get(&argument)
+    }
+
+    /// A digest of the outputs, which shows whether a reference still computes what it computed before. Real values are
+    /// rounded to single precision, so that it does not depend on the order in which a reference adds numbers.
+    pub fn digest(&self) -> Hash {
+        let mut bytes = Vec::new();
+        for (argument, output) in &self.outputs {
+            bytes.extend((*argument as u64).to_le_bytes());
+            bytes.extend((output.len() as u64).to_le_bytes());
+            match output.elem_type().is_float() {
+                true => bytes.extend(
+                    output
+                        .to_f64s()
+                        .iter()
+                        .flat_map(|x| (*x as f32).to_le_bytes()),
+                ),
+                false => bytes.extend(output.wide_bytes()),
+            }
+        }
+        Hash::of("kiln.reference", &bytes)
     }
 
     /// Encodes the outputs as the content of a file. The first byte states the format and whether a launch produced the
@@ -162,6 +186,27 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_digest_depends_on_the_values_but_not_on_the_order_of_additions() {
+        let digest = |outputs: &[(usize, Wide)]| {
+            let mut expected = Expected::default();
+            for (argument, output) in outputs {
+                expected.insert(*argument, output.clone());
+            }
+            expected.digest()
+        };
+        let (sum, other_order) = (0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1);
+        assert!(sum != other_order);
+        let of = |x: f64| digest(&[(1, Wide::F32(vec![x, 1.0])), (2, Wide::U8(vec![7]))]);
+        assert_eq!(of(sum), of(other_order));
+        assert_ne!(of(sum), of(0.61));
+        let both = |first: u8, second: u8| {
+            digest(&[(1, Wide::U8(vec![first])), (2, Wide::U8(vec![second]))])
+        };
+        assert_ne!(both(1, 2), both(2, 1));
+        assert_ne!(both(1, 2), digest(&[(1, Wide::U8(vec![1, 2]))]));
+    }
 
     #[test]
     fn expectations_come_back_from_their_file_and_damage_is_noticed() {

@@ -12,6 +12,7 @@ mod expected;
 mod held;
 mod host_pace;
 mod orders;
+mod passed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -348,7 +349,7 @@ impl Rig {
                 }
                 continue;
             }
-            worst = worst.max(slice.compare(&bytes, argument, expected, &self.spec)?);
+            worst = worst.max(slice.compare(bytes, argument, expected, &self.spec)?);
         }
         Ok(worst)
     }

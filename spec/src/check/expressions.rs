@@ -115,7 +115,8 @@ impl SpecCheck<'_> {
     pub(super) fn expressions(&mut self) {
         let kernel = self.kernel;
         let attr = &kernel.attr;
-        for constraint in &attr.constraints {
+        let own = attr.baseline.iter().flat_map(|b| &b.constraints);
+        for constraint in attr.constraints.iter().chain(own) {
             self.expression(constraint, CONSTRAINT);
         }
         let baseline = attr.baseline.iter().flat_map(|b| b.geometry.exprs());

@@ -296,6 +296,7 @@ fn reduced(spec: &KernelSpec, exprs: &[&Expr], change: impl FnOnce(&mut KernelSp
     // Give the spec a separate baseline that is always valid, so that only the tuned entry is checked.
     reduced.baseline.entry = format!("{}_", spec.entry);
     reduced.baseline.geometry = Some(one());
+    reduced.baseline.constraints.clear();
     let first = reduced
         .params
         .iter()

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, evaluate_bool};
-use crate::model::KernelSpec;
+use crate::model::{Constraint, KernelSpec};
 use crate::plan::{LaunchPlan, LaunchScope, PlanError};
 use crate::problem::Problem;
 
@@ -93,13 +93,7 @@ impl KernelSpec {
             limits,
             spec: self,
         };
-        for constraint in &self.constraints {
-            match evaluate_bool(&constraint.expr, &scope) {
-                Ok(true) | Err(EvalError::UnknownDevice(_)) => {}
-                Ok(false) => return Err(false_constraint(&constraint.expr, &scope)),
-                Err(error) => return Err(Invalid::Error { error }),
-            }
-        }
+        check_constraints(&self.constraints, &scope)?;
         self.check_data(config, problem)?;
         check_plan(self.geometry.plan(&scope), limits)
     }
@@ -114,14 +108,33 @@ impl KernelSpec {
         limits: Option<&DeviceLimits>,
     ) -> Result<(), Invalid> {
         if self.baseline_is_another_entry() {
-            // The baseline is a separate entry, and constraints apply only to the tuned entry.
-            self.check_values(&self.baseline.config)?;
-            self.check_data(&self.baseline.config, problem)?;
+            // The baseline is a separate entry. The kernel's constraints apply only to the tuned entry.
+            let config = &self.baseline.config;
+            self.check_values(config)?;
+            let scope = LaunchScope {
+                config,
+                problem,
+                limits,
+                spec: self,
+            };
+            check_constraints(&self.baseline.constraints, &scope)?;
+            self.check_data(config, problem)?;
             check_plan(self.baseline_plan(problem, limits), limits)
         } else {
             self.check_config(&self.baseline.config, problem, limits)
         }
     }
+}
+
+fn check_constraints(constraints: &[Constraint], scope: &LaunchScope<'_>) -> Result<(), Invalid> {
+    for constraint in constraints {
+        match evaluate_bool(&constraint.expr, scope) {
+            Ok(true) | Err(EvalError::UnknownDevice(_)) => {}
+            Ok(false) => return Err(false_constraint(&constraint.expr, scope)),
+            Err(error) => return Err(Invalid::Error { error }),
+        }
+    }
+    Ok(())
 }
 
 fn check_plan(
@@ -209,6 +222,27 @@ mod tests {
             why.to_string(),
             "constraint `THREADS * 1024 <= device.shared_bytes_per_block` is false with \
              THREADS=64, device.shared_bytes_per_block=49152"
+        );
+    }
+
+    #[test]
+    fn a_baseline_of_its_own_must_meet_its_own_constraints() {
+        let mut spec = spec();
+        spec.baseline.entry = "simple".into();
+        spec.baseline.config = config(2048);
+        let size = Box::new(Expr::Name("n".into()));
+        spec.baseline.constraints = vec![Constraint {
+            expr: Expr::Binary(BinaryOp::Le, size, Box::new(Expr::Int(100))),
+        }];
+        let checked = |n: i64| {
+            let problem = Problem::new([("n".into(), crate::problem::ProblemValue::Size(n))]);
+            spec.check_baseline(&problem, None)
+                .map_err(|why| why.to_string())
+        };
+        assert_eq!(checked(100), Ok(()));
+        assert_eq!(
+            checked(101),
+            Err("constraint `n <= 100` is false with n=101".into())
         );
     }
 

@@ -116,6 +116,10 @@ pub struct Baseline {
     pub config: Config,
     /// The baseline's launch geometry; `None` if the kernel's geometry applies.
     pub geometry: Option<Geometry>,
+    /// The conditions under which the baseline may be launched, if it is another function. Otherwise the kernel's
+    /// constraints apply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constraints: Vec<Constraint>,
 }
 
 /// Work of one launch, as expressions over problem sizes.

@@ -369,7 +369,7 @@ fn again(name: &Name) -> syn::Error {
     )
 }
 
-/// Parses the items of a baseline: `P = v, ..`, `entry = ".."`, `grid(..)`, `block(..)`, `shared(..)`.
+/// Parses the items of a baseline: `P = v, ..`, `entry = ".."`, `grid(..)`, `block(..)`, `shared(..)`, `where(..)`.
 fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
     let tokens: TokenStream = input.parse()?;
     let mut baseline = BaselineDecl {
@@ -377,6 +377,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
         entry: None,
         values: Vec::new(),
         geometry: GeometryDecl::default(),
+        constraints: Vec::new(),
     };
     for piece in split_at_commas(tokens) {
         let item = item.parse2(piece)?;
@@ -389,6 +390,7 @@ fn baseline(input: ParseStream) -> syn::Result<BaselineDecl> {
                 .shared_bytes
                 .replace(item.parse_list(SpannedExpr::parse)?)
                 .is_none(),
+            "where" => std::mem::replace(&mut baseline.constraints, item.list()?).is_empty(),
             name => {
                 let span = SpanRange::from(item.keyword.span());
                 let fresh = baseline.values.iter().all(|(n, _)| &*n.value != name);

@@ -121,6 +121,8 @@ pub struct BaselineDecl {
     pub values: Vec<(Name, Spanned<ParamValue>)>,
     /// The baseline's launch geometry, if it differs from the kernel's.
     pub geometry: GeometryDecl,
+    /// `where(..)`: the conditions under which the baseline may be launched.
+    pub constraints: Vec<SpannedExpr>,
 }
 
 /// A config as written: `(BLOCK = 128, VECTOR_WIDTH = 4)`.

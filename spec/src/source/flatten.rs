@@ -274,7 +274,8 @@ impl Flattener<'_, '_> {
                     self.push(&text[copied..directive.start])?;
                     copied = directive.end;
                 }
-                Action::Angled(path) if !self.is_of_package(name, &path) => {}
+                Action::Angled(path)
+                    if !path.starts_with('/') && !self.is_of_package(name, &path) => {}
                 Action::Include(path) | Action::Angled(path) => {
                     groups.iter_mut().for_each(|group| group.has_include = true);
                     self.push(&text[copied..directive.start])?;
@@ -293,7 +294,7 @@ impl Flattener<'_, '_> {
     fn include(&mut self, from: &str, path: &str, at: Location) -> Result<(), SourceError> {
         if path::resolve(from, path).is_none() {
             if self.is_conditional() {
-                return self.push(&format!("#include \"{path}\"\n"));
+                return self.refuse(path);
             }
             let path = path.to_owned();
             return Err(SourceError::Outside { path, at });
@@ -302,12 +303,12 @@ impl Flattener<'_, '_> {
             Ok(found) => found,
             // The condition may exclude the include from the build, like `#ifndef KILN`. Otherwise the compiler reports
             // the missing file.
-            Err((
-                _,
-                ReadError::Unresolved { .. } | ReadError::NotText | ReadError::LinkOutside,
-            )) if self.is_conditional() => {
+            Err((_, ReadError::Unresolved { .. } | ReadError::NotText))
+                if self.is_conditional() =>
+            {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
+            Err((_, ReadError::LinkOutside)) if self.is_conditional() => return self.refuse(path),
             Err(_) if is_device_header(path) || is_for_hosts(path) => {
                 return self.push(&format!("#include \"{path}\"\n"));
             }
@@ -334,6 +335,14 @@ impl Flattener<'_, '_> {
             return Err(SourceError::TooDeep { at, limit });
         }
         self.file(&name, &text)
+    }
+
+    /// Adds an error in place of a conditional include of a file outside the package. No hash would cover the file, so
+    /// its changes would make no row stale.
+    fn refuse(&mut self, path: &str) -> Result<(), SourceError> {
+        self.push(&format!(
+            "#error `{path}` is outside the package, so Kiln would miss its changes; help: copy it into the package\n"
+        ))
     }
 
     /// Replaces questions such as `__has_include("part.cuh")` by 1 if the package has the file, because the compilers do

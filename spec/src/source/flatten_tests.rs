@@ -24,6 +24,20 @@ fn a_source_without_includes_keeps_its_text() {
 }
 
 #[test]
+fn a_file_outside_the_package_is_included_under_no_condition() {
+    for include in ["</opt/factor.h>", "\"/opt/factor.h\"", "\"../../factor.h\""] {
+        let path = &include[1..include.len() - 1];
+        let plain = load(&[("a.cu", &format!("#include {include}\n"))]).unwrap_err();
+        assert!(plain.to_string().contains("leaves the package"), "{plain}");
+        let text = format!("#if FAST\n#include {include}\n#endif\nint x;\n");
+        let source = load(&[("a.cu", &text)]).unwrap();
+        let refusal = format!("#error `{path}` is outside the package");
+        assert!(source.text().contains(&refusal), "{}", source.text());
+        assert!(!source.text().contains("#include"), "{}", source.text());
+    }
+}
+
+#[test]
 fn includes_that_are_never_compiled_are_not_read() {
     let source = load(&[(
         "a.cu",

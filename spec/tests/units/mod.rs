@@ -107,6 +107,7 @@ impl Case {
                 entry: self.entry.into(),
                 config: Config::default(),
                 geometry: None,
+                constraints: Vec::new(),
             },
             problems: Vec::new(),
             gpu_problems: Vec::new(),

@@ -2,7 +2,8 @@
 
 use std::f32::consts::PI;
 
-use kiln::Buffer;
+use kiln::{Buffer, f16};
+use kiln_kernels::flash_attention::flash_attention;
 use kiln_kernels::modulation_index::modulation_index;
 use kiln_kernels::reduce::reduce;
 use kiln_tests::test_device::stream;
@@ -36,4 +37,25 @@ fn a_phase_of_pi_is_in_the_last_bin() {
     // All of the amplitude is in one bin.
     let mi = mi.to_vec(&stream).unwrap()[0];
     assert!((mi - 1.0).abs() < 1e-6, "{mi}");
+}
+
+#[test]
+fn sizes_that_attention_does_not_compute_are_errors_that_write_nothing() {
+    let test = "library sizes_that_attention_does_not_compute_are_errors_that_write_nothing";
+    let Some(stream) = stream(test) else {
+        return;
+    };
+    for (dim, causal, constraint) in [
+        (300, 1, "`dim <= 256` is false with dim=300"),
+        (64, 0, "is false with causal=0"),
+        (64, 3, "is false with causal=3"),
+    ] {
+        let same = Buffer::from_slice(&stream, &vec![f16::ONE; 2 * dim as usize]).unwrap();
+        let mut out = Buffer::<f16>::zeros(&stream, same.len()).unwrap();
+        let launched = flash_attention(&stream, 1, 2, dim, causal, &same, &same, &same, &mut out);
+        let error = launched.unwrap_err().to_string();
+        assert!(error.contains(constraint), "{error}");
+        let out = out.to_vec(&stream).unwrap();
+        assert!(out.iter().all(|value| *value == f16::ZERO));
+    }
 }

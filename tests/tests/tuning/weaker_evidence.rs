@@ -1,9 +1,10 @@
-//! A decision that was made without a reference does not count for a `tune` that has the reference.
+//! A decision that was made without a reference, or with another one, does not count for a `tune` that has the reference.
 
 use std::path::Path;
 
 use kiln_cache::record::{ReferenceGrade, SearchDone};
 use kiln_cache::{Cache, OpenOptions, Trial, Winner};
+use kiln_spec::Hash;
 use kiln_tests::command::{expect_code, stderr, stdout, tune_alone, workspace};
 use serde_json::{Value, json};
 
@@ -32,6 +33,46 @@ fn a_decision_that_was_made_without_the_reference_is_verified_again_before_it_co
     assert!(trials.iter().all(compared), "{trials:#?}");
     cache.close().expect("the cache closes");
     assert_eq!(tuned(folder)["state"], "known");
+}
+
+#[test]
+fn a_decision_that_was_compared_with_another_reference_is_made_again() {
+    let directory = tempfile::tempdir().expect("a temporary directory should be had");
+    let folder = directory.path();
+    assert_eq!(tuned(folder)["state"], "searched");
+    assert_eq!(tuned(folder)["state"], "known");
+    let digest = references(folder)[0].expect("outputs were compared with a reference");
+
+    let other = Some(Hash::of("kiln.reference", b"another"));
+    let cache = open(folder);
+    for trial in cache.all_trials(None).expect("trials") {
+        let changed = Trial {
+            reference: other,
+            ..trial
+        };
+        cache.finish(changed).expect("a trial");
+    }
+    for winner in cache.all_winners(None).expect("winners") {
+        let done = cache.search_done(winner.key).expect("the cache is read");
+        let changed = SearchDone {
+            reference: other,
+            ..done.expect("the search is complete")
+        };
+        cache.mark_search_done(changed).expect("a record");
+    }
+    cache.close().expect("the cache closes");
+    let again = tuned(folder);
+    assert_eq!(again["state"], "searched", "{again}");
+    assert!(references(folder).iter().all(|one| *one == Some(digest)));
+    assert_eq!(tuned(folder)["state"], "known");
+}
+
+/// The digests of the references with which the outputs of all trials were compared.
+fn references(folder: &Path) -> Vec<Option<Hash>> {
+    let cache = open(folder);
+    let trials = cache.all_trials(None).expect("trials");
+    cache.close().expect("the cache closes");
+    trials.iter().map(|trial| trial.reference).collect()
 }
 
 /// Changes the records of the cache to those of a `tune` without references.

@@ -245,6 +245,7 @@ impl TargetContext<'_> {
             attempt,
             // No outputs were compared, so the trial has the lowest grade.
             grade: ReferenceGrade::BaselineOnly,
+            reference: None,
             place: None,
         }
     }

@@ -13,6 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::progress::Reporter;
 use crate::run::RunOptions;
 use crate::run::clock::RunClock;
+use crate::run::references::References;
 use crate::task::Task;
 use kiln_exchange::recording::Recording;
 use kiln_fleet::Imported;
@@ -60,6 +61,8 @@ pub struct RunContext<'a> {
     /// The number of claims that this run may make, and how many of them it has proven. A claim is a statement that a
     /// config is faster than the baseline.
     pub claims: Claims,
+    /// What the plain-Rust references compute.
+    pub references: References,
 }
 
 impl RunContext<'_> {

@@ -190,7 +190,7 @@ fn soak(
 }
 
 /// The winner that was proven earlier, in this run or in an earlier run. Returns `None` if its config has failed since,
-/// or if its outputs were verified with weaker evidence than this run has. A proof rests on measurements of its own,
+/// or if its outputs were verified with weaker evidence than this run has, or with another reference. A proof rests on measurements of its own,
 /// not on the race, so it stays valid if the config later loses a race or if there is no time for a race.
 pub(super) fn standing(evaluator: &Evaluator<'_>) -> Result<Option<Winner>, EvaluateError> {
     let (key, cache) = (evaluator.task.key.hash(), evaluator.context.cache);
@@ -202,9 +202,12 @@ pub(super) fn standing(evaluator: &Evaluator<'_>) -> Result<Option<Winner>, Eval
         config: winner.config.clone(),
     };
     let sound = cache.trial(&id)?;
-    let sound = sound.is_some_and(|trial| trial.outcome.summary().is_some());
+    let (grade, reference) = (evaluator.trials.grade, evaluator.trials.reference);
+    let sound = sound.is_some_and(|trial| {
+        trial.outcome.summary().is_some() && trial.stands_for(grade, reference)
+    });
     let proven = matches!(winner.verdict, Verdict::Proven { .. });
-    let verified = winner.grade.is_as_strong_as(evaluator.trials.grade);
+    let verified = winner.grade.is_as_strong_as(grade);
     Ok((proven && sound && verified).then_some(winner))
 }
 

@@ -18,6 +18,7 @@ mod options;
 pub mod own_trials;
 pub mod pipeline;
 mod pulled;
+mod references;
 pub mod report;
 mod searching;
 mod series;

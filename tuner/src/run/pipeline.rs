@@ -21,6 +21,7 @@ use crate::run::context::RunContext;
 use crate::run::earlier;
 use crate::run::observer::observer;
 use crate::run::pulled;
+use crate::run::references::References;
 use crate::run::report::{RunReport, RunTotals, TaskReport};
 use crate::run::turns::{self, claims_of};
 use crate::tables::bake;
@@ -116,6 +117,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         folder: folder.path(),
         clock: &clock,
         claims: Claims::new(run.options.claims.unwrap_or_else(|| claims_of(tasks.len()))),
+        references: References::default(),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);

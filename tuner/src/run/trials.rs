@@ -3,7 +3,7 @@
 use kiln_cache::record::ReferenceGrade;
 use kiln_cache::{Begin, CacheError, Outcome, Trial, TrialId};
 use kiln_measure::Fault;
-use kiln_spec::Config;
+use kiln_spec::{Config, Hash};
 
 use crate::run::context::RunContext;
 use crate::task::Task;
@@ -25,6 +25,8 @@ pub struct TaskTrials<'a> {
     task: &'a Task<'a>,
     /// How strong the evidence is that the outputs are right.
     pub grade: ReferenceGrade,
+    /// Digest of what the plain-Rust reference computes, if outputs are compared with it.
+    pub reference: Option<Hash>,
 }
 
 impl<'a> TaskTrials<'a> {
@@ -38,6 +40,7 @@ impl<'a> TaskTrials<'a> {
             context,
             task,
             grade,
+            reference: context.reference(task),
         }
     }
 
@@ -55,7 +58,7 @@ impl<'a> TaskTrials<'a> {
     /// If the cache cannot be read.
     pub fn cost(&self, config: &Config) -> Result<Option<Option<f64>>, CacheError> {
         let trial = self.context.cache.trial(&self.id(config))?;
-        let trial = trial.filter(|trial| trial.stands_for(self.grade));
+        let trial = trial.filter(|trial| trial.stands_for(self.grade, self.reference));
         Ok(trial.map(|trial| cost_of(&trial.outcome)))
     }
 
@@ -113,6 +116,7 @@ impl<'a> TaskTrials<'a> {
             measure_ns,
             attempt,
             grade: self.grade,
+            reference: self.reference,
             place: Some(self.context.clock.place()),
         })?;
         self.context.reporter.trial(&line);

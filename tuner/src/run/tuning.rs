@@ -325,6 +325,7 @@ fn seal(
             key: task.key.hash(),
             trials: context.cache.trials(task.key.hash())?.len() as u64,
             grade: context.grade(task),
+            reference: context.reference(task),
             limit: limit.map(|limit| limit as u64),
         })?;
     }
@@ -379,7 +380,7 @@ fn check_footprint(info: &DeviceInfo, task: &Task<'_>) -> Result<(), SearchFailu
     })
 }
 
-fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
+pub(super) fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
     let site = Site {
         worker: context.worker,
         device: context.device,

@@ -86,7 +86,8 @@ fn one(
 ) -> Result<(TaskReport, u64), Failure> {
     let key = task.key.hash();
     let winner = context.cache.winner(key)?;
-    // A decision is made again if its outputs were verified with weaker evidence than this run has.
+    // A decision is made again if its outputs were verified with weaker evidence than this run has, or with a reference
+    // that computed something else.
     let grade = context.grade(task);
     // The search continues if it was limited to fewer configs than this run may try.
     let most = context.options.most_trials(task);
@@ -94,6 +95,7 @@ fn one(
         (Some(winner), Some(done))
             if winner.grade.is_as_strong_as(grade)
                 && done.grade.is_as_strong_as(grade)
+                && done.stands_for(context.reference(task))
                 && done.covers(most.map(|most| most as u64)) =>
         {
             TaskState::Known

@@ -17,6 +17,7 @@ impl Lower<'_> {
                 entry: entry.into(),
                 config: Config::default(),
                 geometry: None,
+                constraints: Vec::new(),
             };
         };
         let other = decl.entry.as_ref().filter(|e| e.value != entry);
@@ -24,6 +25,7 @@ impl Lower<'_> {
             entry: other.map_or(entry, |e| &e.value).into(),
             config: self.baseline_config(decl, other.is_some()),
             geometry: self.own_geometry(decl, other.is_some()),
+            constraints: super::constraints(&decl.constraints),
         }
     }
 
@@ -40,13 +42,15 @@ impl Lower<'_> {
     fn own_geometry(&mut self, decl: &BaselineDecl, other_entry: bool) -> Option<Geometry> {
         let geometry = &decl.geometry;
         if !other_entry {
-            if let Some(expr) = geometry.exprs().next() {
+            let kinds = [
+                ("a geometry", geometry.exprs().next()),
+                ("constraints", decl.constraints.first()),
+            ];
+            for (what, first) in kinds {
+                let Some(expr) = first else { continue };
+                let message = format!("the baseline has {what}, but not an entry of its own");
                 let help = "name the other entry with `entry = \"..\"`, or remove it";
-                self.report(
-                    expr.span(),
-                    "the baseline has a geometry, but not an entry of its own",
-                    help,
-                );
+                self.report(expr.span(), message, help);
             }
             return None;
         }

@@ -76,7 +76,7 @@ impl Lower<'_> {
             source: self.source(),
             types: self.types(),
             params: self.params(),
-            constraints: self.constraints(),
+            constraints: constraints(&self.attr.constraints),
             baseline: self.baseline(&entry),
             try_first: self.try_first(),
             geometry,
@@ -132,15 +132,6 @@ impl Lower<'_> {
             .map(|param| TunableParam {
                 name: param.name.value.clone(),
                 values: param.values.iter().map(|v| v.value.clone()).collect(),
-            })
-            .collect()
-    }
-
-    fn constraints(&self) -> Vec<Constraint> {
-        let constraints = self.attr.constraints.iter();
-        constraints
-            .map(|constraint| Constraint {
-                expr: constraint.expr.clone(),
             })
             .collect()
     }
@@ -255,4 +246,13 @@ fn path_text(path: &syn::Path) -> String {
         ""
     };
     format!("{root}{}", segments.join("::"))
+}
+
+fn constraints(declared: &[SpannedExpr]) -> Vec<Constraint> {
+    let declared = declared.iter();
+    declared
+        .map(|constraint| Constraint {
+            expr: constraint.expr.clone(),
+        })
+        .collect()
 }

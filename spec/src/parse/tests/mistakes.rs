@@ -273,6 +273,18 @@ const CASES: &[Case] = &[
         ],
     ),
     (
+        "THREADS = 256)",
+        "THREADS = 256, where(m <= 4))",
+        &[
+            "m <= 4: the baseline has constraints, but not an entry of its own; name the other entry with `entry = \"..\"`, or remove it",
+        ],
+    ),
+    (
+        "baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256)",
+        "baseline(entry = \"naive\", where(m <= 8), where(n <= 8))",
+        &["where: `where` is given twice in the baseline; give each once"],
+    ),
+    (
         "baseline(BLOCK_M = 16, BLOCK_N = 16, BLOCK_K = 16, VECTOR_WIDTH = 1, THREADS = 256)",
         "baseline(entry = \"naive\", grid(m))",
         &[

@@ -110,6 +110,7 @@ fn measured(root: &Path, time: impl Fn(f64) -> f64) {
                 measure_ns: 1,
                 attempt: 1,
                 grade: ReferenceGrade::BaselineOnly,
+                reference: None,
                 place: None,
             };
             cache.finish(trial).expect("the trial is stored");

@@ -1,0 +1,52 @@
+//! Finds out what the plain-Rust references compute, so that results which were compared with another reference do not
+//! count.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use kiln_cache::record::ReferenceGrade;
+use kiln_lab::{peaks, reference, verify};
+use kiln_spec::verification::Sizes;
+use kiln_spec::{Hash, Problem};
+
+use crate::run::context::RunContext;
+use crate::run::tuning;
+use crate::task::Task;
+
+/// The digests of the references of a run's tasks. The key is the hash of a task's tuning key.
+#[derive(Debug, Default)]
+pub struct References(Mutex<BTreeMap<Hash, Option<Hash>>>);
+
+impl RunContext<'_> {
+    /// Digest of what a task's plain-Rust reference computes now; `None` if outputs are not compared with one.
+    pub(crate) fn reference(&self, task: &Task<'_>) -> Option<Hash> {
+        let digests = self.references.0.lock();
+        let mut digests = digests.unwrap_or_else(PoisonError::into_inner);
+        let known = digests.entry(task.key.hash());
+        *known.or_insert_with(|| digest(self, task))
+    }
+}
+
+fn digest(context: &RunContext<'_>, task: &Task<'_>) -> Option<Hash> {
+    let problem = problem(context, task)?;
+    let bench = tuning::bench(context, task);
+    let made = reference::digest(&bench, &task.kernel.spec, &problem, context.folder);
+    // Results that were compared with a reference that fails now do not count. The task then says how it fails.
+    Some(made.unwrap_or_else(|_| Hash::of("kiln.reference", b"it fails")))
+}
+
+/// The problem on which a task's reference is compared with its earlier self: the largest of the small ones, which is
+/// ragged, or the tuned problem if there are no small ones. `None` if no reference is linked in.
+fn problem(context: &RunContext<'_>, task: &Task<'_>) -> Option<Problem> {
+    let (spec, tuned) = (&task.kernel.spec, task.problem);
+    let grade = context.grade(task);
+    let is_whole = grade == ReferenceGrade::Reference;
+    if !is_whole && grade != ReferenceGrade::ReferenceInSmall {
+        return None;
+    }
+    let small = Sizes::new(spec, &[], tuned, Some(&context.info.limits)).shared();
+    let small = small.into_iter();
+    let small = small.filter(|problem| verify::is_for_trials(spec, problem));
+    let largest = small.max_by_key(|problem| peaks::work(spec, problem).bytes);
+    largest.or_else(|| is_whole.then(|| tuned.clone()))
+}
