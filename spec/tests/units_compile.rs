@@ -98,6 +98,30 @@ fn directives_instantiations_and_macros_around_a_kernel_compile() {
 }
 
 #[test]
+fn every_order_of_a_kernels_words_and_every_repeated_declaration_compiles() {
+    let source = "#define NAME named\n#define ARGS float* x, int n\n\
+                  void __global__ swapped(float* x);\nstatic void __launch_bounds__(64) __global__ swapped(float* x) { x[0] = 1; }\n\
+                  template <class T> void __global__ made(T* x);\nextern template __global__ void made<int>(int*);\n\
+                  template <class T> void __global__ made(T* x) { x[0] = 1; }\n\
+                  __global__ auto arrow(float* x) -> void { x[0] = 1; }\n\
+                  __global__ void NAME(ARGS) { x[0] = n; }\n\
+                  class Host { friend __global__ void befriended(float* x); int a; };\n\
+                  namespace inner { __global__ void befriended(float* x); }\n\
+                  __global__ void befriended(float* x) { Host host; x[0] = sizeof host; }\n\
+                  namespace inner { __global__ void befriended(float* x) { x[0] = 2; } }\n";
+    for entry in [
+        "swapped",
+        "made<float>",
+        "arrow",
+        "named",
+        "befriended",
+        "inner::befriended",
+    ] {
+        check_one(&Case::new(entry, &[]), source);
+    }
+}
+
+#[test]
 fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
     let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
                   #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\

@@ -19,15 +19,68 @@ const NVIDIA_ALONE: &[&str] = &[
 const HOST_HEADERS: &str = "Kiln leaves out the source's headers for host code, such as `<string>` and `<vector>`; \
     docs/device-prelude.md lists the headers that kernels can use";
 
-/// The first error of a log. If the error is a missing header, or a name that only a left out header declares, advice
-/// follows.
+/// Advice about a texture reference.
+const TEXTURE_REFERENCES: &str = "CUDA 12 has no texture references (`texture<..>`): read from a slice, or take a texture \
+    object (`cudaTextureObject_t`)";
+
+/// Advice about a compound literal, which NVRTC rejects.
+const COMPOUND_LITERALS: &str = "NVRTC has no compound literals: write `T{..}` instead of `(T){..}`, or \
+    `make_float2(..)` and its like for vectors";
+
+/// Advice about a struct whose fields differ from those of the spec.
+const FIELDS: &str = "the struct in the spec has another number of fields than the struct in the source: write the same \
+    fields in `#[value(..)]`";
+
+/// The first error of a log, with advice if its cause is known: a missing header, a name that only a left out header
+/// declares, or a feature that the compiler does not have.
 pub(crate) fn summary(log: &str) -> String {
     let first = first_error(log);
-    match missing_header(&first) {
-        Some(header) => format!("{first}\nhelp: {}", about(header)),
-        None if misses_name_of_std(&first) => format!("{first}\nhelp: {HOST_HEADERS}"),
-        None => first.into_owned(),
-    }
+    let advice = match missing_header(&first) {
+        Some(header) => about(header),
+        None if misses_name_of_std(&first) => HOST_HEADERS.into(),
+        None if names_texture_reference(&first) => TEXTURE_REFERENCES.into(),
+        None if is_compound_literal(log, &first) => COMPOUND_LITERALS.into(),
+        None if compares_fields(log, &first) => FIELDS.into(),
+        None => return first.into_owned(),
+    };
+    format!("{first}\nhelp: {advice}")
+}
+
+/// Whether an error message of g++, clang or NVRTC is about `texture<float, 1, cudaReadModeElementType>`.
+fn names_texture_reference(line: &str) -> bool {
+    let forms = [
+        "cudaReadMode",
+        "no template named 'texture'",
+        "'texture' does not name",
+        "'texture' was not declared",
+        "texture is not a template",
+        "\"texture\" is undefined",
+    ];
+    forms.iter().any(|form| line.contains(form))
+}
+
+/// The lines that follow the line of the first error: the line of the source, and a mark below it.
+fn shown<'l>(log: &'l str, first: &str) -> (&'l str, &'l str) {
+    let mut lines = log.lines().skip_while(|line| *line != first).skip(1);
+    let mut next = || lines.next().unwrap_or_default();
+    (next(), next())
+}
+
+/// Whether the first error is that of NVRTC about `(T){..}`: it expects an expression at a `{` after a `)`.
+fn is_compound_literal(log: &str, first: &str) -> bool {
+    let (source, mark) = shown(log, first);
+    let place = mark.find('^').filter(|_| mark.trim() == "^");
+    let split = place.and_then(|at| Some((source.get(..at)?, source.get(at..)?)));
+    first.ends_with("expected an expression")
+        && split.is_some_and(|(before, after)| {
+            before.trim_end().ends_with(')') && after.starts_with('{')
+        })
+}
+
+/// Whether the first error is about the declaration with which generated code counts the fields of a struct.
+fn compares_fields(log: &str, first: &str) -> bool {
+    let forms = ["structured binding", "decomposes into"];
+    log.contains("kiln_field_") && forms.iter().any(|form| first.contains(form))
 }
 
 /// Whether an error message of g++, clang or NVRTC says that the namespace `std` does not have a name.

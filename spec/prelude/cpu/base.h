@@ -18,6 +18,7 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
+typedef long clock_t;
 
 #define KILN_CPU_TEXT_OF(x) #x
 #define KILN_CPU_TEXT(x) KILN_CPU_TEXT_OF(x)
@@ -91,6 +92,8 @@ typedef unsigned long ulong;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __managed__ __device__
 #define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 // The check build keeps shared variables far apart, so that an overrun of one does not end in another.

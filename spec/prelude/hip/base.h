@@ -18,6 +18,7 @@ typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
+typedef long clock_t;
 
 // What hipcc defines, so that sources for both vendors take AMD's branch.
 #ifndef __HIP_PLATFORM_AMD__
@@ -30,6 +31,8 @@ typedef unsigned long ulong;
 #define __shared__ __attribute__((shared))
 #define __constant__ __attribute__((constant))
 #define __grid_constant__
+#define __maxnreg__(...)
+#define __managed__ __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))

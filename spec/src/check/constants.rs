@@ -38,6 +38,11 @@ fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnost
             continue;
         }
         reported.push(&constant.name);
+        if constant.is_template {
+            let (message, help) = template(constant);
+            diagnostics.push(Diagnostic::new(span, message).help(help));
+            continue;
+        }
         let name = &constant.name;
         let message = format!(
             "nothing gives the `__constant__` variable `{name}` a value ({})",
@@ -56,6 +61,22 @@ fn unfilled(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnost
         );
         diagnostics.push(Diagnostic::new(span, message).help(help));
     }
+}
+
+/// The error for a `__constant__` variable that is a template, of which no argument can fill the instances.
+fn template(constant: &ConstantVariable) -> (String, String) {
+    let ConstantVariable { name, ty, at, .. } = constant;
+    let dimensions: String = { constant.dimensions.iter() }
+        .map(|dimension| format!("[{dimension}]"))
+        .collect();
+    let message = format!(
+        "the `__constant__` variable `{name}` is a template ({at}), and an argument can fill only a plain variable"
+    );
+    let help = format!(
+        "declare it without `template <..>`, as in `__constant__ {ty} {name}{dimensions};`, where `{ty}` is a type \
+         parameter of the spec (`types({ty} in [f32, f64])`) or an element type"
+    );
+    (message, help)
 }
 
 /// The `__constant__` variables that the kernel or its baseline reads.
@@ -93,6 +114,9 @@ fn mistake(
         return Some((message, help));
     };
     let at = &constant.at;
+    if constant.is_template {
+        return Some(template(constant));
+    }
     if constant.namespaces.iter().any(String::is_empty) {
         let message =
             format!("the `__constant__` variable `{path}` is in a namespace without a name ({at})");

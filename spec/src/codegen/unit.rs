@@ -272,6 +272,10 @@ fn compiler_macros(row: &TargetRow, scan: &SourceScan) -> String {
     if asks_version {
         macros += CUDA_VERSION;
     }
+    // AMD GPUs have no headers for host code either, which are often under `#ifndef __CUDACC_RTC__`.
+    if asks("__CUDACC_RTC__") && !row.host {
+        macros += "#define __CUDACC_RTC__ 1\n";
+    }
     macros
 }
 

@@ -17,6 +17,8 @@ pub struct ConstantVariable {
     pub dimensions: Vec<String>,
     /// Whether the source initialises the variable.
     pub initialised: bool,
+    /// Whether the variable is a template: one variable for each list of template arguments.
+    pub is_template: bool,
     /// The enclosing namespaces, outermost first. An anonymous namespace has an empty name.
     pub namespaces: Vec<String>,
     /// The byte range of the word `static` in the declaration, if it has one.
@@ -64,7 +66,9 @@ pub(super) fn variables(
     }
     let mut words: Vec<Token> = Vec::new();
     let mut found: Vec<ConstantVariable> = Vec::new();
-    let mut i = 0;
+    let is_template = tokens[0].is_name(text, "template");
+    let list = brackets::closing(&tokens, 1).filter(|_| is_template);
+    let mut i = list.map_or(0, |close| close + 1);
     while let Some(token) = tokens.get(i) {
         if let Some(close) = brackets::closing(&tokens, i).filter(|_| !words.is_empty()) {
             words.extend(&tokens[i..=close]);
@@ -90,6 +94,7 @@ pub(super) fn variables(
                 ty: join(text, &words),
                 dimensions,
                 initialised: follows.is_some_and(|t| t.is_punct(b'=') || t.is_punct(b'{')),
+                is_template,
                 namespaces: namespaces.to_vec(),
                 static_word: names("static").map(|word| word.start..word.end),
                 at: locate(name.start),

@@ -157,6 +157,8 @@ struct OpenFile {
     name: String,
     /// Whether a second inclusion of the file adds nothing.
     guarded: bool,
+    /// Number of branches that were open when the file was included.
+    branches: usize,
 }
 
 /// An `#if` group that is open in a file.
@@ -190,6 +192,7 @@ impl Flattener<'_, '_> {
         self.open.push(OpenFile {
             name: name.to_owned(),
             guarded: once || in_guard,
+            branches: self.branches.len(),
         });
         let guard = format!(
             "{ONCE_GUARD}{:016x}",
@@ -328,6 +331,12 @@ impl Flattener<'_, '_> {
                 .chain([name.as_str()])
                 .collect::<Vec<_>>()
                 .join(" -> ");
+            // The condition may be false, or false the second time.
+            if self.branches.len() > open.branches {
+                return self.push(&format!(
+                    "#error `{name}` includes itself ({chain}): add `#pragma once` to it\n"
+                ));
+            }
             return Err(SourceError::Cycle { name, chain, at });
         }
         if self.open.len() >= MAX_INCLUDE_DEPTH {

@@ -257,6 +257,21 @@ fn pragma_once_holds_under_conditionals() {
 }
 
 #[test]
+fn a_header_that_includes_itself_under_a_condition_is_an_error_only_if_the_condition_holds() {
+    let again = "#ifdef Y\n#include \"b.cuh\"\n#endif\nint b;\n";
+    let source = load(&[("a.cu", "#include \"b.cuh\"\n"), ("b.cuh", again)]).unwrap();
+    let error = "#ifdef Y\n\n#error `b.cuh` includes itself (a.cu -> b.cuh -> b.cuh): add `#pragma once` to it\n";
+    assert!(source.text().contains(error), "{}", source.text());
+    assert_eq!(source.text().matches("int b;").count(), 1);
+    // Here, the condition holds whenever the header is included.
+    let always = [
+        ("a.cu", "#ifdef Y\n#include \"b.cuh\"\n#endif\n"),
+        ("b.cuh", "#include \"b.cuh\"\n"),
+    ];
+    assert!(matches!(load(&always), Err(SourceError::Cycle { .. })));
+}
+
+#[test]
 fn a_guarded_cycle_ends_and_an_unguarded_one_is_an_error() {
     let guarded = load(&[
         ("a.cu", "#include \"b.cuh\"\n"),

@@ -151,7 +151,7 @@ pub(super) fn matching(tokens: &[Token], open: usize) -> Option<usize> {
 /// example because a macro produces the name.
 pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<Signature> {
     let mut i = global + 1;
-    let mut saw_void = false;
+    let mut saw_void = returns_void(text, &tokens[..global]);
     loop {
         let token = tokens.get(i)?;
         match token.kind {
@@ -159,6 +159,7 @@ pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<S
                 let close = matching(tokens, argument_list(tokens, i + 1))?;
                 if let Some(end) = function_end(text, tokens, close + 1) {
                     let mut found = function(tokens, i, close, end);
+                    saw_void |= tokens[close..end].iter().any(|t| t.is_name(text, "void"));
                     found.obstacle = found.obstacle.or((!saw_void).then_some(Obstacle::NotVoid));
                     return Some(found);
                 }
@@ -171,6 +172,22 @@ pub(super) fn signature(text: &str, tokens: &[Token], global: usize) -> Option<S
         }
         i += 1;
     }
+}
+
+/// Whether the word `void` is among the specifiers at the end of these tokens, outside parentheses, as in `void
+/// __global__ k()`.
+fn returns_void(text: &str, tokens: &[Token]) -> bool {
+    let mut depth = 0_usize;
+    for token in tokens.iter().rev() {
+        match token.kind {
+            TokenKind::Punct(b')') => depth += 1,
+            TokenKind::Punct(b'(') if depth > 0 => depth -= 1,
+            TokenKind::Punct(b'(' | b';' | b'{' | b'}') => return false,
+            _ if depth == 0 && token.is_name(text, "void") => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether the name at `i` is followed by parentheses, or by template arguments and parentheses.
@@ -214,6 +231,11 @@ fn function_end(text: &str, tokens: &[Token], mut i: usize) -> Option<usize> {
             TokenKind::Punct(b'{' | b';') => return Some(i),
             TokenKind::Punct(b'[' | b'(') => i = matching(tokens, i)?,
             TokenKind::Directive => {}
+            // `auto k() -> void`
+            TokenKind::Punct(b'-') => {
+                let ends = |token: &Token| token.is_punct(b'{') || token.is_punct(b';');
+                return Some(i + tokens[i..].iter().position(ends)?);
+            }
             TokenKind::Identifier if TRAILING.contains(&&*token.text(text)) => {}
             _ => return None,
         }

@@ -8,7 +8,7 @@ use super::ctype::Aliases;
 use super::entry::{Entry, EntryError, in_another_namespace, twice, unsupported, wrong_arguments};
 use super::entry_path::EntryPath;
 use super::error::Location;
-use super::kernel_function::KernelFunction;
+use super::kernel_function::{KernelFunction, Obstacle};
 use super::parts::{DynamicShared, Include, MacroDefinition, Unroll};
 use super::reach::{Unit, is_common, reachable, reached_barriers};
 
@@ -168,6 +168,10 @@ impl SourceScan {
         let sites: Vec<_> = named()
             .filter(|kernel| kernel.namespaces == path.namespaces)
             .filter(|kernel| !kernel.is_instantiation || !has_template)
+            // A `friend` of a class. It is left out, like the other kernels.
+            .filter(|kernel| {
+                kernel.body_open.is_some() || kernel.obstacle != Some(Obstacle::Nested)
+            })
             .collect();
         if sites.is_empty() {
             return Err(named()

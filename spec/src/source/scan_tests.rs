@@ -231,6 +231,9 @@ fn what_cannot_be_an_entry_is_refused_with_its_reason() {
             "is specialised",
         ),
         ("__global__ int k() {}", "does not return `void`"),
+        ("int __global__ k(void) {}", "does not return `void`"),
+        ("void f(); __global__ int k() {}", "does not return `void`"),
+        ("__global__ auto k() -> int {}", "does not return `void`"),
         ("__global__ void k(int n, ...) {}", "takes `...`"),
         (
             "__global__ void k(int n,\n#ifdef X\nint m\n#endif\n) {}",

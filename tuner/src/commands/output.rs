@@ -40,7 +40,11 @@ pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
         said += &left_out(&project.hidden);
     }
     for wrong in &project.wrong {
-        said += &format!("warning: another kernel is wrong: {wrong}\n");
+        let first = wrong.lines().next().unwrap_or_default();
+        said += &format!("warning: another kernel is wrong: {first}\n");
+    }
+    if !project.wrong.is_empty() {
+        said += "help: `tune list` prints these errors in full\n";
     }
     // A closed standard error must not end a command.
     let _ = std::io::stderr().write_all(said.as_bytes());

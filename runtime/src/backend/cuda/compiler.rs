@@ -181,6 +181,9 @@ impl NvrtcCompiler {
         let mut options = request.flags().map_or_else(own, <[String]>::to_vec);
         options.push(format!("-I{}", include.path().display()));
         options.extend(self.keeping_nothing());
+        if request.source.contains("__int128") {
+            options.push("--device-int128".into());
+        }
         match self.headers()? {
             CudaHeaders::Bundled(folder) => options.push(bundled(folder.path())),
             CudaHeaders::Folders(folders) => {

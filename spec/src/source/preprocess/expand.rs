@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::Preprocessor;
 use super::macros::{Definition, Macros, Word, words};
-use super::substitute::substitute;
+use super::substitute::{arguments, substitute};
 use crate::source::flatten::MAX_SOURCE_BYTES;
 use crate::source::kernel_function::matching;
 use crate::source::lexer::{Token, TokenKind, lex};
@@ -30,8 +30,8 @@ const MAX_WORDS: usize = 1 << 16;
 /// Maximum number of times that a source is expanded.
 const MAX_PASSES: usize = 8;
 
-/// Expands every use of a macro that hides one of the words, and every call of a macro that names a kernel. Lines keep
-/// their numbers. A use stays as it is if it is not known which of several different definitions it has, or if the macro
+/// Expands every use of a macro that hides one of the words, names a kernel, or stands for several parameters or a part
+/// of a name in the parameter list of a kernel. Lines keep their numbers. A use stays as it is if it is not known which of several different definitions it has, or if the macro
 /// has a form that is not supported: a string of an argument (`#x`), or a use of itself.
 pub fn expand(text: String) -> String {
     let mut text = text;
@@ -82,9 +82,11 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<(Range<usize>, String)> {
             continue;
         }
         let name = tokens[i].text(text);
-        let is_kernel_name =
-            !walk.macros.possible(&name).is_empty() && is_kernel_name(text, tokens, i);
-        if !hides(&walk.macros, &name) && !is_kernel_name {
+        let is_in_signature = !walk.macros.possible(&name).is_empty()
+            && (is_kernel_name(text, tokens, i)
+                || (walk.macros.certain(&name))
+                    .is_some_and(|found| is_in_signature(text, tokens, i, found)));
+        if !hides(&walk.macros, &name) && !is_in_signature {
             continue;
         }
         // A directive among the arguments ends the call.
@@ -93,7 +95,7 @@ fn edits(text: &str, tokens: &[Token]) -> Vec<(Range<usize>, String)> {
         let expansion = Expansion {
             macros: &walk.macros,
             open: Vec::new(),
-            every: is_kernel_name,
+            every: is_in_signature,
         };
         if let Some((words, used)) = expansion.of_use(&uses) {
             let range = tokens[i].start..tokens[i + used - 1].end;
@@ -112,12 +114,41 @@ fn is_kernel_name(text: &str, tokens: &[Token], i: usize) -> bool {
         return false;
     }
     let close = matching(tokens, i + 1);
+    close.is_some_and(|close| is_open(close + 1)) && follows_global(text, &tokens[..i])
+}
+
+/// Whether the last declaration of these tokens, which has not ended, contains `__global__`.
+fn follows_global(text: &str, tokens: &[Token]) -> bool {
     let ends_declaration =
         |token: &&Token| matches!(token.kind, TokenKind::Punct(b';' | b'{' | b'}'));
-    close.is_some_and(|close| is_open(close + 1))
-        && (tokens[..i].iter().rev())
-            .take_while(|token| !ends_declaration(token))
-            .any(|token| token.is_name(text, "__global__"))
+    (tokens.iter().rev())
+        .take_while(|token| !ends_declaration(token))
+        .any(|token| token.is_name(text, "__global__"))
+}
+
+/// Whether a macro without parameters is the name of a kernel, or whether a macro in the parameter list of a kernel
+/// stands for more than a type: it takes parameters, or its replacement has commas or joins words.
+fn is_in_signature(text: &str, tokens: &[Token], i: usize, definition: &Definition) -> bool {
+    let is_list = |open: usize| {
+        let end = matching(tokens, open).and_then(|close| tokens.get(close + 1));
+        end.is_some_and(|end| end.is_punct(b'{') || end.is_punct(b';'))
+    };
+    let is_open = |i: usize| tokens[i].is_punct(b'(');
+    if definition.params.is_none() && i + 1 < tokens.len() && is_open(i + 1) {
+        return is_list(i + 1) && follows_global(text, &tokens[..i]);
+    }
+    let has = |byte| definition.body.iter().any(|word| word.is_punct(byte));
+    if definition.params.is_none() && !has(b',') && !has(b'#') {
+        return false;
+    }
+    let mut depth = 0_usize;
+    let open = (0..i).rev().find(|&j| {
+        depth += usize::from(tokens[j].is_punct(b')'));
+        let is_outer = is_open(j) && depth == 0;
+        depth -= usize::from(is_open(j) && depth > 0);
+        is_outer
+    });
+    open.is_some_and(|open| is_list(open) && follows_global(text, &tokens[..open]))
 }
 
 /// Whether an expansion of the name may contain one of the words.
@@ -190,17 +221,12 @@ impl Expansion<'_> {
         }
         let (arguments, used) = match &definition.params {
             None => (Vec::new(), 1),
-            Some(params) => {
-                let (mut arguments, used) = arguments(&uses[1..])?;
-                if definition.is_variadic {
-                    join_rest(&mut arguments, params.len());
-                }
-                let fits = arguments.len() == params.len()
-                    || params.is_empty() && arguments.iter().all(Vec::is_empty);
-                (fits.then_some(arguments)?, used + 1)
+            Some(_) => {
+                let (arguments, used) = arguments(definition, &uses[1..])?;
+                (arguments, used + 1)
             }
         };
-        let body = substitute(definition, &arguments)?;
+        let body = substitute(definition, &arguments, &arguments)?;
         let mut open = self.open.clone();
         open.push(name.text.clone());
         let inner = Expansion {
@@ -243,49 +269,4 @@ impl Expansion<'_> {
         }
         Some(out)
     }
-}
-
-/// The arguments of a call, whose first word is the opening parenthesis, and the number of words up to the closing one.
-fn arguments(words: &[Word]) -> Option<(Vec<Vec<Word>>, usize)> {
-    let mut arguments: Vec<Vec<Word>> = vec![Vec::new()];
-    let mut depth = 0_usize;
-    for (i, word) in words.iter().enumerate() {
-        match word.kind {
-            TokenKind::Punct(b'(') => {
-                depth += 1;
-                if depth == 1 {
-                    continue;
-                }
-            }
-            TokenKind::Punct(b')') => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some((arguments, i + 1));
-                }
-            }
-            TokenKind::Punct(b',') if depth == 1 => {
-                arguments.push(Vec::new());
-                continue;
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            return None;
-        }
-        arguments.last_mut()?.push(word.clone());
-    }
-    None
-}
-
-/// Joins the arguments for the last parameter (`__VA_ARGS__`), with commas between them.
-fn join_rest(arguments: &mut Vec<Vec<Word>>, params: usize) {
-    arguments.resize(arguments.len().max(params), Vec::new());
-    let rest = arguments.split_off(params - 1);
-    let comma = Word {
-        text: ",".into(),
-        kind: TokenKind::Punct(b','),
-        spaced: false,
-        ends_argument: false,
-    };
-    arguments.push(rest.join(&comma));
 }

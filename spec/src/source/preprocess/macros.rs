@@ -39,9 +39,34 @@ pub(super) struct Word {
     pub spaced: bool,
     /// Whether the token is the last one of an argument.
     pub ends_argument: bool,
+    /// Whether the token is the name of a macro in its own expansion, which is not expanded again.
+    pub is_painted: bool,
 }
 
 impl Word {
+    pub fn new(text: impl Into<String>, kind: TokenKind, spaced: bool) -> Word {
+        Word {
+            text: text.into(),
+            kind,
+            spaced,
+            ends_argument: false,
+            is_painted: false,
+        }
+    }
+
+    /// An operand whose value is not known: a name without a text.
+    pub fn unknown() -> Word {
+        Word::new("", TokenKind::Identifier, true)
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub fn is_punct(&self, byte: u8) -> bool {
+        self.kind == TokenKind::Punct(byte)
+    }
+
     pub fn is_name(&self) -> bool {
         self.kind == TokenKind::Identifier
     }
@@ -53,12 +78,7 @@ pub(super) fn words(text: &str, tokens: &[Token]) -> Vec<Word> {
     let word = |token: &Token| {
         let spaced = end.is_some_and(|end| end != token.start);
         end = Some(token.end);
-        Word {
-            text: token.text(text).into_owned(),
-            kind: token.kind,
-            spaced,
-            ends_argument: false,
-        }
+        Word::new(token.text(text), token.kind, spaced)
     };
     tokens.iter().map(word).collect()
 }
@@ -92,24 +112,18 @@ pub(super) struct Macros(BTreeMap<String, Known>);
 impl Macros {
     /// Returns what is known before the first line of a source.
     pub fn new() -> Macros {
-        let word = |text: &str, kind, spaced| Word {
-            text: text.into(),
-            kind,
-            spaced,
-            ends_argument: false,
-        };
-        let name = |text: &str| word(text, TokenKind::Identifier, true);
+        let name = |text: &str| Word::new(text, TokenKind::Identifier, true);
         let one = Definition {
             params: None,
             is_variadic: false,
-            body: vec![word("1", TokenKind::Number, false)],
+            body: vec![Word::new("1", TokenKind::Number, false)],
         };
         // HIP's headers define this macro. It is known here because the scan must see the words that it hides.
         let mut body: Vec<Word> = ["extern", "__shared__", "type", "var"].map(name).into();
         body[0].spaced = false;
-        body.push(word("[", TokenKind::Punct(b'['), false));
-        body.push(word("]", TokenKind::Punct(b']'), false));
-        body.push(word(";", TokenKind::Punct(b';'), false));
+        body.push(Word::new("[", TokenKind::Punct(b'['), false));
+        body.push(Word::new("]", TokenKind::Punct(b']'), false));
+        body.push(Word::new(";", TokenKind::Punct(b';'), false));
         let dynamic = Definition {
             params: Some(vec!["type".into(), "var".into()]),
             is_variadic: false,

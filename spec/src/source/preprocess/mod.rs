@@ -1,9 +1,11 @@
 //! The parts of the preprocessor that a scan needs: conditions whose value is known whatever the target and the config,
 //! and macros that hide the words by which a scan finds kernels.
 
+mod complete;
 mod condition;
 mod expand;
 mod groups;
+mod integer;
 mod macros;
 mod substitute;
 
@@ -11,8 +13,8 @@ use super::lexer::{Token, TokenKind, lex_directive};
 use groups::Groups;
 use macros::Macros;
 
-pub(super) use condition::number;
 pub(super) use expand::expand;
+pub(super) use integer::number;
 
 /// What is known about a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,16 +46,79 @@ fn code_under_a_constant_condition_is_excluded_with_its_directives() {
     }
 }
 
+/// Checks whether code is compiled under a condition, after these definitions; `None` if it is not known.
+#[track_caller]
+fn has_value(define: &str, condition: &str, value: Option<bool>) {
+    let text = format!("{define}\n#if {condition}\nyes\n#else\nno\n#endif");
+    let rest = rest(&text);
+    let found = match (rest.contains("yes"), rest.contains("no")) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    };
+    assert_eq!(found, value, "{text}");
+}
+
 #[test]
-fn a_macro_without_parentheses_is_not_taken_for_one_operand() {
-    for text in [
-        "#define W 0\n#define M 1\n#define TC W || M\n#if !TC\na\n#endif",
-        "#define TC 1 + 1\n#if TC * 2 == 4\na\n#endif",
+fn macros_in_conditions_are_expanded_token_by_token() {
+    let yes = Some(true);
+    has_value("#define NEG -1", "3 -NEG == 4", yes);
+    has_value("#define X 1 + 1", "!X", yes);
+    has_value("#define X 1 + 1", "X * 2 == 3", yes);
+    has_value("#define W 0\n#define M 1\n#define TC W || M", "!TC", yes);
+    has_value("#define EQ(a, b) a == b", "!EQ(1, 2)", Some(false));
+    has_value("#define EQ(a, b) a == b", "!EQ(0, 1)", yes);
+    has_value("#define CAT(a, b) a##b", "CAT(1, ) + CAT(, 2) == 3", yes);
+    has_value(
+        "#define CAT(a, b) a##b\n#define A1 5",
+        "CAT(A, 1) == 5 && CAT(, ) 1",
+        yes,
+    );
+    has_value("#define F(a, ...) (a + 0, ##__VA_ARGS__)", "F(1)", yes);
+    has_value(
+        "#define F(a, ...) a __VA_OPT__(+ __VA_ARGS__)",
+        "F(1) == 1 && F(1, 2) == 3",
+        yes,
+    );
+    has_value("#define M M", "M", Some(false));
+    has_value("#define F(x) x\n#define G F", "G(1) && !F", yes);
+    has_value("#define LT <", "1 <LT 2", None);
+    has_value("#define HAS defined(KILN) && defined KILN", "HAS", yes);
+}
+
+#[test]
+fn integers_in_conditions_have_the_types_of_compilers() {
+    for condition in [
+        "-1 > 0u",
+        "(1 ? -1 : 0u) > 0",
+        "0xffffffffffffffff == -1",
+        "'a' == 97 && '\\n' == 10 && '\\x41' == 65 && '\\101' == 65",
+        "0 && 1 / 0 || 1",
+        "-7 / 2 == -3 && -7 % 2 == -1 && -8 >> 1 == -4",
+        "not 0 and 1",
     ] {
-        assert!(rest(text).ends_with("a #endif"), "{text}");
+        has_value("", condition, Some(true));
     }
-    let known = "#define TC (0 || 1)\n#if !TC\na\n#endif\n#define N -2\n#if N == 1\nb\n#endif";
-    assert!(!rest(known).contains(['a', 'b']), "{}", rest(known));
+    for condition in [
+        "1 / 0",
+        "9223372036854775807 + 1",
+        "1 << 64",
+        "1 << -1",
+        "1.0",
+        "'ab'",
+        "3 == 4 4",
+    ] {
+        has_value("", condition, None);
+    }
+}
+
+#[test]
+fn operators_do_not_bind_to_a_part_of_a_macro_whose_definition_is_not_known() {
+    let either = |one: &str| format!("#if X\n#define M {one}\n#else\n#define M 0\n#endif");
+    has_value(&either("1 || 1"), "M && 0", None);
+    has_value(&either("(1 || 1)"), "M && 0", Some(false));
+    has_value(&either("N\n#define N 1 || 1"), "M && 0", None);
+    has_value(&either("defined(Y)"), "M && 0", Some(false));
 }
 
 #[test]
@@ -94,8 +157,7 @@ fn code_whose_condition_may_depend_on_the_target_or_the_config_is_kept() {
         "#if X #define M 1 #endif #if M a #endif",
         "#define M 1 #if X #undef M #endif #ifdef M a #endif",
         "#define M 1 #if X #define M 2 #endif #if M == 1 a #endif",
-        "#define F(x) 0 #if F(1) a #endif",
-        "#define M M #if M a #endif",
+        "#define F(x) #x #if F(1) a #endif",
     ] {
         let lines = text
             .replace(" #", "\n#")
@@ -216,10 +278,49 @@ fn braces_names_of_kernels_and_joined_words_are_expanded_as_compilers_do() {
         ),
         (
             "K(n, ...) __global__ void n(int a __VA_OPT__(,) __VA_ARGS__)",
-            "K(k)",
-            "K(k)",
+            "K(k) K(l, int b)",
+            "__global__ void k(int a) __global__ void l(int a, int b)",
         ),
     ]);
+}
+
+#[test]
+fn macros_in_the_signatures_of_kernels_are_expanded() {
+    expands(&[
+        (
+            "K scale",
+            "__global__ void K(int n) {} int K(int n);",
+            "__global__ void scale(int n) {} int K(int n);",
+        ),
+        (
+            "ARGS int n, float* x",
+            "__global__ void k(ARGS) { f(ARGS); }",
+            "__global__ void k(int n, float* x) { f(ARGS); }",
+        ),
+        (
+            "CAT(a, b) a##b",
+            "__global__ void k(CAT(unsigned, ) n, CAT(, float)* x);",
+            "__global__ void k(unsigned n, float* x);",
+        ),
+        (
+            "P(a, ...) a, ##__VA_ARGS__",
+            "__global__ void k(P(int n), P(int m, int l)) {}",
+            "__global__ void k(int n, int m,int l) {}",
+        ),
+        // The scan knows what such a macro means.
+        (
+            "REAL float",
+            "__global__ void k(REAL x) {}",
+            "__global__ void k(REAL x) {}",
+        ),
+        (
+            "CAT(a, b) a##b",
+            "void f(CAT(in, t) n) {}",
+            "void f(CAT(in, t) n) {}",
+        ),
+    ]);
+    let given = "#ifndef K\n#define K scale\n#endif\n__global__ void K(int n) {}";
+    assert_eq!(expand(given.to_owned()), given);
 }
 
 #[test]
