@@ -122,6 +122,15 @@ fn every_order_of_a_kernels_words_and_every_repeated_declaration_compiles() {
 }
 
 #[test]
+fn specifiers_and_types_that_few_kernels_use_compile() {
+    let source = "__managed__ int launches = 0;\n\
+                  extern \"C\" __global__ void __maxnreg__(64) timed(long long* y) {\n  const clock_t start = clock();\n\
+                  if (threadIdx.x == 0) launches++;\n  __int128 product = (__int128)launches * clock64();\n\
+                  y[threadIdx.x] = (long long)(product >> 64) + (clock() - start);\n}\n";
+    check_one(&Case::new("timed", &[]), source);
+}
+
+#[test]
 fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
     let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
                   #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\

@@ -32,7 +32,8 @@ pub fn of_compile_error(error: &CompileError) -> Outcome {
         },
         CompileError::Failed { log, .. } | CompileError::OutOfMemory { log, .. } => {
             Outcome::CompileFailed {
-                first_line: one_line(&text),
+                // The advice that may follow the compiler's first error is kept.
+                first_line: one_line(&text.replacen("\nhelp: ", "; ", 1)),
                 log: Hash::of("compile log", log.as_bytes()),
             }
         }
@@ -113,6 +114,19 @@ mod tests {
         ));
         assert!(matches!(compiling, Outcome::DiskFull { .. }), "{compiling}");
         assert!(!compiling.stands(100));
+    }
+
+    #[test]
+    fn the_advice_about_a_compilers_error_is_kept() {
+        let outcome = of_compile_error(&CompileError::Failed {
+            name: "k".into(),
+            options: Vec::new(),
+            log: "k.cu:1:10: fatal error: 'cuda/barrier' file not found\n 1 | #include\n".into(),
+        });
+        let said = outcome.to_string();
+        let start = "compile failed: `k` does not compile: k.cu:1:10: fatal error: 'cuda/barrier' file not found; \
+                     `<cuda/barrier>` is an NVIDIA header";
+        assert!(said.starts_with(start), "{said}");
     }
 
     #[test]

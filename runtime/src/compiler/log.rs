@@ -79,7 +79,12 @@ fn is_compound_literal(log: &str, first: &str) -> bool {
 
 /// Whether the first error is about the declaration with which generated code counts the fields of a struct.
 fn compares_fields(log: &str, first: &str) -> bool {
-    let forms = ["structured binding", "decomposes into"];
+    let forms = [
+        "structured binding",
+        "decomposes into",
+        "identifiers",
+        "binding names",
+    ];
     log.contains("kiln_field_") && forms.iter().any(|form| first.contains(form))
 }
 
@@ -193,6 +198,39 @@ mod tests {
         assert_eq!(summary("k.cu:1: error: no\n"), "k.cu:1: error: no");
         let told = summary("k.cu:2:10: fatal error: 'vector' file not found\n");
         assert!(told.contains("under `#ifndef KILN`"), "{told}");
+    }
+
+    #[test]
+    fn features_that_compilers_do_not_have_are_told_with_what_replaced_them() {
+        for line in [
+            "k.cu:1:19: error: use of undeclared identifier 'cudaReadModeElementType'",
+            "k.cu:1:1: error: 'texture' does not name a type",
+            "k.cu:1:1: error: no template named 'texture'; did you mean 'tex'?",
+            "k.cu(1): error: texture is not a template",
+        ] {
+            let told = summary(&format!("{line}\n"));
+            assert!(told.contains("\nhelp: CUDA 12 has no texture"), "{told}");
+        }
+        let nvrtc = |source: &str, mark: &str| {
+            summary(&format!(
+                "k.cu(2): error: expected an expression\n{source}\n{mark}\n"
+            ))
+        };
+        let told = nvrtc("  T2 t = (T2){x[0], x[1]};", "             ^");
+        assert!(told.contains("\nhelp: NVRTC has no compound"), "{told}");
+        let told = nvrtc("  T2 t = 2 + {x[0], x[1]};", "             ^");
+        assert!(!told.contains("help"), "{told}");
+        let bound = "  auto& [kiln_field_0] = p;\n";
+        for line in [
+            "k.cu:2:21: error: only 1 name provided for structured binding",
+            "k.cu:2:21: error: type 'P' decomposes into 2 elements, but only 1 name was provided",
+            "k.cu(2): error: too many identifiers",
+            "k.cu(2): error: there are more elements than there are binding names",
+        ] {
+            let told = summary(&format!("{line}\n{bound}"));
+            assert!(told.contains("\nhelp: the struct in the spec"), "{told}");
+            assert_eq!(summary(line), line);
+        }
     }
 
     #[test]

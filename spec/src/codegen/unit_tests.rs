@@ -322,6 +322,22 @@ fn a_source_that_asks_for_cudas_version_gets_it_on_every_target() {
 }
 
 #[test]
+fn a_source_that_asks_whether_there_are_headers_for_host_code_hears_that_amd_gpus_have_none() {
+    let source = "#ifndef __CUDACC_RTC__\n#include <vector>\n#endif\n__global__ void k() {}";
+    let defines = |source: &str, target| {
+        let text = generate(source, "k", target).unwrap().text;
+        text.contains("#define __CUDACC_RTC__ 1\n")
+    };
+    assert!(defines(source, Target::Hip));
+    assert!(!defines(source, Target::Cpu) && !defines(source, Target::Cuda));
+    assert!(!defines("__global__ void k() {}", Target::Hip));
+    assert!(!defines(
+        &format!("#ifdef __HIPCC__\n#endif\n{source}"),
+        Target::Hip
+    ));
+}
+
+#[test]
 fn shuffles_are_functions_if_the_source_has_overloads_of_them() {
     let shuffles = "__global__ void k(float* x) { *x = __shfl_sync(~0u, *x, 0); }";
     let overload = "__device__ double2 __shfl_xor_sync(unsigned m, double2 v, int lane);\n";

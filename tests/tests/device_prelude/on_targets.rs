@@ -195,6 +195,35 @@ fn kernels_that_know_nothing_of_kiln_compile_for_every_target() {
 }
 
 #[test]
+fn specifiers_and_types_that_few_kernels_use_are_there_on_every_target() {
+    let declared = "#[tuned_kernel(source = \"timed.cu\", params(REGISTERS in [32, 64]), baseline(REGISTERS = 64), grid(1), \
+                    block(32), problems((n = 32)))]\n\
+                    unsafe extern \"C\" { pub fn timed(n: u32, #[len(n)] y: &mut [i64]); }";
+    let text = "#ifndef __CUDACC_RTC__\n#include <vector>\n#endif\n__managed__ int launches = 0;\n\
+                __global__ void __maxnreg__(REGISTERS) timed(unsigned n, long long* y) {\n  const clock_t start = clock();\n\
+                if (threadIdx.x == 0) launches++;\n  __int128 product = (__int128)launches * clock64();\n\
+                y[threadIdx.x] = (long long)(product >> 64) + (clock() - start);\n}\n";
+    let found = discover(declared, &ModuleLayout::Root, &BTreeSet::new()).unwrap();
+    let spec = found
+        .kernels
+        .into_iter()
+        .next()
+        .unwrap()
+        .kernel
+        .unwrap()
+        .spec;
+    let source = SourceText::load("timed.cu", &mut |_| Ok(text.to_owned())).unwrap();
+    let scan = SourceScan::new(&source).unwrap();
+    let test = "specifiers_and_types_that_few_kernels_use_are_there_on_every_target";
+    for_each_gpu(test, |target| {
+        let (of, config) = (Target::from(target.backend), &spec.baseline.config);
+        let problem = &spec.problems[0];
+        let unit = TranslationUnit::new(&source, &scan, &spec, &spec.entry, config, problem, of);
+        compile(target, &unit.unwrap(), &spec.name);
+    });
+}
+
+#[test]
 fn on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory() {
     let test = "on_amd_receipts_ask_for_the_size_of_dynamic_shared_memory";
     for_each_gpu(test, |target| {

@@ -74,6 +74,23 @@ fn a_constant_variable_that_nobody_gives_a_value_is_an_error() {
 }
 
 #[test]
+fn a_constant_variable_that_is_a_template_is_told_with_what_to_write() {
+    let body = "float tile[BLOCK_M * BLOCK_N / THREADS];";
+    let reads = SOURCE.replace(body, &format!("{body} float f = taps<float>[0];"));
+    let with = |constant: &str| differences(GEMM_ATTRIBUTE, &format!("{constant}\n{reads}"));
+    assert_eq!(
+        with("template <typename T, int N = (1 < 2)> __constant__ T taps[9];"),
+        [
+            "\"gemm.cu\": the `__constant__` variable `taps` is a template (source:1), and an argument can fill only a plain variable; declare it without `template <..>`, as in `__constant__ T taps[9];`, where `T` is a type parameter of the spec (`types(T in [f32, f64])`) or an element type"
+        ]
+    );
+    assert_eq!(
+        with("template <typename T> __constant__ T taps[2] = {T(1), T(2)};"),
+        [""; 0]
+    );
+}
+
+#[test]
 fn an_entry_that_the_source_lacks_is_reported_with_the_nearest_name() {
     let source = SOURCE.replace("void gemm", "void gemn");
     assert_eq!(
