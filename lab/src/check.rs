@@ -28,7 +28,10 @@ use kiln_project::TunedKernel;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Checked {
     /// The check build found no fault.
-    Passed,
+    Passed {
+        /// What is right on the cpu device, but not on every GPU.
+        remark: Option<String>,
+    },
     /// The candidate is faulty.
     Failed(Outcome),
     /// The candidate could not be checked, for this reason.
@@ -71,8 +74,11 @@ impl CheckDevice {
     }
 }
 
-/// The signals of an invalid access to memory: SIGBUS and SIGSEGV.
-const INVALID_ACCESS: [i32; 2] = [7, 11];
+/// The signals of a crash: SIGILL, SIGABRT, SIGBUS, SIGFPE and SIGSEGV.
+const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
+
+/// Maximum data of a tuned problem on which the check build explains a failure, in bytes.
+const MAX_EXPLAINED_BYTES: u64 = 1 << 20;
 
 /// The name of the cpu device on the command line.
 const NAME: &str = "cpu";
@@ -215,7 +221,9 @@ impl<'a> Checker<'a> {
         }
         let cases = if on_tuned { &self.tuned } else { &small };
         match verifier.verify(&compiled.arm, cases) {
-            Ok(_) => Checked::Passed,
+            Ok(proof) => Checked::Passed {
+                remark: proof.remark,
+            },
             Err(error) => self.judge(of_worker_error(&error), on_tuned),
         }
     }
@@ -251,10 +259,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Replaces the outcome of a candidate with a more precise one, if there is one. If the candidate crashed or wrote
-    /// outside a buffer, or if the outputs of the baseline are wrong, runs the check build, which can report the
-    /// argument, index, thread and line. If the check build reports a fault of the kernel, returns that outcome;
-    /// otherwise returns `outcome`.
+    /// Replaces the outcome of a candidate with a more precise one, if there is one: runs the check build, which can report
+    /// the argument, index, thread and line. If the check build reports a fault of the kernel, returns that outcome;
+    /// otherwise returns `outcome`. `more` are cases that only this candidate is verified on.
     pub fn explain(
         &self,
         which: Which<'_>,
@@ -262,23 +269,50 @@ impl<'a> Checker<'a> {
         more: &[Case],
         outcome: Outcome,
     ) -> Outcome {
-        let vague = match &outcome {
-            Outcome::GuardHit { .. } => true,
-            Outcome::WorkerLost { signal, .. } => {
-                signal.is_some_and(|signal| INVALID_ACCESS.contains(&signal))
-            }
-            // If the outputs of a baseline are wrong or change from launch to launch, the cause is often a race.
-            Outcome::Incorrect(_) | Outcome::NotANumber { .. } | Outcome::ReadsOutput { .. } => {
-                matches!(which, Which::Baseline)
-            }
-            _ => false,
-        };
-        if !vague {
+        if !self.may_be_a_fault(which, &outcome) {
             return outcome;
         }
-        match self.check(which, expected, more) {
-            Checked::Failed(told @ Outcome::KernelFault { .. }) => told,
-            _ => self.fault_alone(which, expected).unwrap_or(outcome),
+        let found = match self.check(which, expected, more) {
+            Checked::Failed(told @ Outcome::KernelFault { .. }) => Some(told),
+            _ => self.fault_alone(which, expected),
+        };
+        found
+            .or_else(|| self.fault_on_tuned(which, expected))
+            .unwrap_or(outcome)
+    }
+
+    /// Whether a fault of the kernel may have caused an outcome that does not say so.
+    fn may_be_a_fault(&self, which: Which<'_>, outcome: &Outcome) -> bool {
+        let baseline = matches!(which, Which::Baseline);
+        match outcome {
+            Outcome::GuardHit { .. } => true,
+            Outcome::WorkerLost { signal, .. } => {
+                signal.is_some_and(|signal| CRASHES.contains(&signal))
+            }
+            // The cause is often a race. If the candidates are made for another device, only the baseline is worth a
+            // check build.
+            Outcome::Incorrect(_)
+            | Outcome::NotANumber { .. }
+            | Outcome::Unwritten { .. }
+            | Outcome::ReadsOutput { .. }
+            | Outcome::InputChanged { .. } => baseline || self.own.is_none(),
+            // The outputs with which others are compared.
+            Outcome::NotComparable { .. } => baseline,
+            _ => false,
+        }
+    }
+
+    /// Returns the fault that the check build reports on the tuned problem, if that is small and the device is the cpu.
+    fn fault_on_tuned(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
+        let bytes = self.kernel.spec.footprint_bytes(self.problem).ok()?;
+        if self.own.is_some() || self.cases.is_empty() || bytes > MAX_EXPLAINED_BYTES {
+            return None;
+        }
+        let compiled = self.build(which).ok()?;
+        let verified = self.verifier(expected).verify(&compiled.arm, &self.tuned);
+        match of_worker_error(&verified.err()?) {
+            told @ Outcome::KernelFault { .. } => Some(told),
+            _ => None,
         }
     }
 

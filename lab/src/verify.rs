@@ -121,6 +121,8 @@ pub struct Proof {
     pub receipts: Vec<String>,
     /// The number of cases that passed.
     pub cases: usize,
+    /// The first remark of a check build.
+    pub remark: Option<String>,
 }
 
 /// The launch plan of an arm (a compiled config, or the baseline) for a problem.
@@ -210,6 +212,7 @@ impl Verifier<'_> {
                         .receipts
                         .extend((!verified.receipt.is_empty()).then_some(verified.receipt));
                     proof.cases += 1;
+                    proof.remark = proof.remark.or(verified.remark);
                 }
                 _ => {
                     return Err(failed(

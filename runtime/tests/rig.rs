@@ -178,6 +178,26 @@ fn odd_seeds_vary_floating_point_scalars_so_a_kernel_that_ignores_one_is_found()
     }
 }
 
+#[tuned_kernel(
+    source = "kernels/half_warps.cu",
+    only(cuda),
+    params(THREADS in [64], WHOLE in [0, 1]),
+    baseline(THREADS = 64, WHOLE = 1),
+    grid((32 * rows).div_ceil(THREADS)),
+    block(THREADS),
+    problems((rows = 9)),
+    reference = row_sums,
+)]
+unsafe extern "C" {
+    fn half_warps(rows: u32, #[len(16 * rows)] x: &[f32], #[len(rows)] y: &mut [f32]);
+}
+
+fn row_sums(_rows: u32, x: &[f32], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x.chunks_exact(16)) {
+        *y = x.iter().map(|&x| f64::from(x)).sum();
+    }
+}
+
 fn ones(_n: u32, y: &mut [f64]) {
     y.fill(1.0);
 }
@@ -288,6 +308,20 @@ fn what_depends_on_the_order_of_threads_is_called_a_race() {
         text.contains("race: the outputs are right when the threads run in"),
         "{text}"
     );
+}
+
+#[test]
+fn outputs_that_depend_on_a_lane_that_takes_no_part_are_told_with_the_shuffle() {
+    let (rig, release, plan, expected) = set_up(&half_warps::KERNEL);
+    let told = "undefined value: thread (";
+    let line = "by __shfl_down_sync() at kernels/half_warps.cu:7, and the outputs differ";
+    // The outputs of the first order are wrong too, but differ from those of the others.
+    rig.launch(&release, &plan).unwrap();
+    for expected in [expected, rig.outputs().unwrap()] {
+        let error = rig.check_in_all_orders(&release, &plan, 1, &expected);
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains(told) && text.contains(line), "{text}");
+    }
 }
 
 #[test]

@@ -271,8 +271,14 @@ fn checked_orders(
     problem: &Problem,
 ) -> Result<String, Trouble> {
     match checker.check(which, expected, &[]) {
-        Checked::Passed if checker.checks(problem) => Ok(", in four orders of threads".to_owned()),
-        Checked::Passed => Ok(", smaller sizes in four orders of threads".to_owned()),
+        Checked::Passed { remark } => {
+            let sizes = match checker.checks(problem) {
+                true => "",
+                false => "smaller sizes ",
+            };
+            let note = remark.map_or(String::new(), |remark| format!("; note: {remark}"));
+            Ok(format!(", {sizes}in four orders of threads{note}"))
+        }
         Checked::NotChecked(why) => Ok(format!(", not checked for races: {why}")),
         Checked::Failed(outcome) => {
             let failing = checker.failing_problem(which, expected);

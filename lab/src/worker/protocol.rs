@@ -12,7 +12,7 @@ use kiln_measure::Sample;
 
 /// The version of this protocol. Parent and worker are the same program, so different versions mean that the wrong
 /// program was started.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// A request to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -174,6 +174,8 @@ pub struct Verified {
     pub worst: f64,
     /// The receipt as text; empty if the receipt entry was not launched.
     pub receipt: String,
+    /// What a check build remarked, which is not a fault.
+    pub remark: Option<String>,
 }
 
 /// The reply to a request.

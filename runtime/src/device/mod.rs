@@ -200,6 +200,12 @@ pub trait DeviceBackend: Send + Sync + fmt::Debug {
         })
     }
 
+    /// Takes the remarks of check builds on the launches since the last call: what is not a fault, but what the author
+    /// of the kernel may not know. Each begins with its kind, `early return: ` or `undefined value: `.
+    fn take_remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Launches a function `launches` times, one launch directly after another. Returns the total time on the device's
     /// own clock, in nanoseconds. A GPU measures the time between two events. The cpu device measures each launch as
     /// the CPU time of its busiest thread.

@@ -38,6 +38,7 @@ pub use content::Content;
 pub use error::{ExpectedSource, RigError};
 pub use expected::{Expected, ExpectedError};
 pub use host_pace::HostPace;
+pub use orders::CheckedOrders;
 
 /// How a rig lays out its buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

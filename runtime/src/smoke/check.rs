@@ -2,27 +2,23 @@
 
 use std::sync::Arc;
 
-use kiln_spec::{Access, ArgSpec, Backend, ElemType, LaunchPlan, Problem};
+use kiln_spec::{Access, ArgSpec, ElemType, LaunchPlan, Problem};
 
 use super::compared_with::ComparedWith;
 use super::expected::expected;
 use super::report::{Check, CheckOutcome, Failure};
-use super::{SmokeOptions, problem};
+use super::orders;
 use crate::compare::compare_output;
-use crate::compiler::{BuildKind, CompileError};
 use crate::data::reference::{ArgData, Wide, make_data_for};
-use crate::device::Device;
 use crate::device::stream::Stream;
+use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;
 use crate::launch::call::LaunchCall;
 use crate::prepare::{self, Prepared};
 use crate::receipt::{ExpectedReceipt, RECEIPT_BYTES, Receipt};
-use crate::rig::{Content, Expected, Layout, Rig};
+use crate::rig::{Content, Expected, Layout, Rig, RigError};
 use crate::selection::Choice;
 use crate::selection::forced::{Forced, ReceiptSlot};
-
-/// Maximum work of a problem for a check build (a build that checks every memory access), in operations and bytes.
-const MAX_CHECKED_WORK: u64 = 2_000_000;
 
 /// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.
 const POISON: u8 = 0xFF;
@@ -34,15 +30,36 @@ pub(super) fn check(
     problem: Problem,
     seed: u64,
 ) -> Check {
-    let outcome = match CheckedLaunch::new(kernel, device, choice, &problem, seed) {
-        Ok(subject) => subject.check(),
-        Err(failure) => Err(failure),
-    };
-    let outcome = match outcome {
+    let subject = CheckedLaunch::new(kernel, device, choice, &problem, seed);
+    let outcome = match subject.and_then(|subject| subject.check()) {
         Ok(passed) => passed,
-        Err(failure) => CheckOutcome::Failed(failure),
+        Err(failure) => CheckOutcome::Failed(explained(kernel, device, choice, &problem, seed, failure)),
     };
     Check::new(kernel, choice, problem, outcome)
+}
+
+/// Replaces a failure that a fault of the kernel may have caused by the fault that a check build finds, if it finds one:
+/// it names the threads and the lines.
+fn explained(
+    kernel: &'static Kernel,
+    device: &Device,
+    choice: Choice,
+    problem: &Problem,
+    seed: u64,
+    failure: Failure,
+) -> Failure {
+    let vague = match &failure {
+        Failure::Rig(RigError::Device(DeviceError::KernelFault { .. })) => false,
+        failure => matches!(
+            failure,
+            Failure::Output { .. }
+                | Failure::InputChanged { .. }
+                | Failure::Footprint { .. }
+                | Failure::Rig(_)
+        ),
+    };
+    let fault = vague.then(|| orders::fault(kernel, device, choice, problem, seed));
+    fault.flatten().unwrap_or(failure)
 }
 
 /// A choice that is launched for one problem on one device.
@@ -90,13 +107,20 @@ impl<'a> CheckedLaunch<'a> {
         let rig = self.rig()?;
         self.check_written(&rig, &plan)?;
         self.compare_footprints(&rig, &plan)?;
-        let not_checked = self.check_in_all_orders()?;
+        let orders = orders::check(
+            self.kernel,
+            &self.stream,
+            self.choice,
+            self.problem,
+            self.seed,
+        )?;
         let ratios = receipt_error.into_iter().chain(release_error);
         Ok(CheckOutcome::Passed {
             plan,
             max_error_ratio: ratios.reduce(f64::max),
             compared_with: self.compared_with,
-            not_checked,
+            not_checked: orders.not_checked,
+            remark: orders.remark,
         })
     }
 
@@ -264,54 +288,6 @@ impl<'a> CheckedLaunch<'a> {
             }
         }
         Ok(())
-    }
-
-    /// On the cpu device, runs a check build in several thread orders. This detects races that one order hides,
-    /// accesses out of bounds, and divergent barriers. The problem is small because every access is checked. Returns
-    /// the reason if the check build could not run.
-    fn check_in_all_orders(&self) -> Result<Option<String>, Failure> {
-        let device = self.stream.device();
-        if device.info().key.backend != Backend::Cpu {
-            return Ok(None);
-        }
-        let (kernel, choice) = (self.kernel, self.choice);
-        let options = SmokeOptions {
-            seed: self.seed,
-            max_work: MAX_CHECKED_WORK,
-            simulate_absent: false,
-        };
-        let problem = match problem::choose(kernel, device, choice, self.problem, &options) {
-            Ok(problem) => problem,
-            Err(why) => return Ok(Some(why.to_string())),
-        };
-        let refused = |error| Failure::Launch(crate::LaunchError::new(kernel.name(), error));
-        let plan = kernel
-            .plan(choice, &problem, Some(&device.info().limits))
-            .map_err(|error| refused(crate::LaunchCause::Plan(error)))?;
-        let backend = prepare::dialect(&device.info().key);
-        let config = kernel.config(choice);
-        let unit = prepare::generate(kernel, kernel.entry(choice), &config, &problem, backend)?;
-        let artifact = match prepare::compile(&**device, &unit, BuildKind::Check) {
-            Ok(artifact) => artifact,
-            // A program with embedded images also runs on machines without a compiler.
-            Err(CompileError::NotFound { what, .. }) => {
-                return Ok(Some(format!("{what} was not found")));
-            }
-            Err(error) => return Err(prepare::PrepareError::from(error).into()),
-        };
-        let release = prepare::load(&**device, &unit, &artifact)?.release;
-        let spec = Arc::new(kernel.spec().clone());
-        let (stream, seed) = (&self.stream, self.seed);
-        let rig = Rig::of_config(stream, &spec, &config, &problem, seed, Layout::Zones)?;
-        let (mut want, compared_with) = expected(kernel, stream, choice, &problem, seed)?;
-        if compared_with == ComparedWith::Nothing {
-            // Without a reference, an ordinary launch supplies the expected outputs, because a kernel without a race
-            // computes the same outputs in every order.
-            rig.launch(&release, &plan)?;
-            want = rig.outputs()?;
-        }
-        rig.check_in_all_orders(&release, &plan, self.seed, &want)?;
-        Ok(None)
     }
 
     fn rig(&self) -> Result<Rig, Failure> {

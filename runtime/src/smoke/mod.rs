@@ -15,6 +15,7 @@
 mod check;
 mod compared_with;
 mod expected;
+mod orders;
 mod problem;
 mod report;
 mod stand_in;
@@ -65,13 +66,24 @@ pub fn run(
     options: &SmokeOptions,
     mut before: impl FnMut(Choice, &Problem),
 ) -> SmokeReport {
+    run_numbered(kernel, device, options, |_, choice, problem| {
+        before(choice, problem);
+    })
+}
+
+/// Like [`run`]; `before` also receives the number of the launch.
+fn run_numbered(
+    kernel: &'static Kernel,
+    device: &Device,
+    options: &SmokeOptions,
+    mut before: impl FnMut(usize, Choice, &Problem),
+) -> SmokeReport {
     let checks = choices(kernel)
         .into_iter()
         .enumerate()
         .map(|(number, (choice, like))| {
-            let seed = options.seed.wrapping_mul(1_000_003);
-            let seed = seed.wrapping_add(number as u64);
-            let options = SmokeOptions { seed, ..*options };
+            let options = of_launch(options, number);
+            let mut before = |choice, problem: &Problem| before(number, choice, problem);
             launch(kernel, device, choice, &like, &options, &mut before)
         })
         .collect();
@@ -80,6 +92,29 @@ pub fn run(
         device: device.info().key.to_string(),
         checks,
     }
+}
+
+/// The options of the launch with this number.
+fn of_launch(options: &SmokeOptions, number: usize) -> SmokeOptions {
+    let seed = options.seed.wrapping_mul(1_000_003);
+    SmokeOptions {
+        seed: seed.wrapping_add(number as u64),
+        ..*options
+    }
+}
+
+/// The fault that a check build on the cpu device finds in the launch with this number of [`run_numbered`], which
+/// ended the process. `None` if it finds none.
+fn fault_of_launch(
+    kernel: &'static Kernel,
+    device: &Device,
+    options: &SmokeOptions,
+    number: usize,
+) -> Option<Failure> {
+    let (choice, like) = choices(kernel).into_iter().nth(number)?;
+    let options = of_launch(options, number);
+    let problem = problem::choose(kernel, device, choice, &like, &options).ok()?;
+    orders::fault(kernel, device, choice, &problem, options.seed)
 }
 
 /// Launches one choice on a device and reports the result. Programs can call it to check their launches at start-up.

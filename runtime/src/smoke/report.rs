@@ -64,6 +64,8 @@ pub enum CheckOutcome {
         /// The reason why no check build ran in several thread orders. `None` if one ran, or if the device is not the
         /// cpu device.
         not_checked: Option<String>,
+        /// What is right on this device, but not on every GPU, for example a barrier that some threads returned before.
+        remark: Option<String>,
     },
     /// This device cannot launch the choice.
     NotRun {
@@ -239,6 +241,7 @@ impl fmt::Display for Check {
                 max_error_ratio,
                 compared_with,
                 not_checked,
+                remark,
             } => {
                 write!(f, "launched as intended, {plan}; ")?;
                 match max_error_ratio {
@@ -252,6 +255,9 @@ impl fmt::Display for Check {
                 }
                 if let Some(why) = not_checked {
                     write!(f, "; not checked for races and bounds: {why}")?;
+                }
+                if let Some(remark) = remark {
+                    write!(f, "; note: {remark}")?;
                 }
             }
             CheckOutcome::NotRun { why } => write!(f, "not run: {why}")?,

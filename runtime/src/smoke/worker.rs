@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use thiserror::Error;
 
-use super::{SmokeOptions, open, run};
+use super::{SmokeOptions, fault_of_launch, open, run_numbered};
 use crate::kernel::Kernel;
 use crate::supervise::{Ended, Supervised};
 
@@ -18,8 +18,15 @@ const WORKER: &str = "KILN_SMOKE_WORKER";
 const DEVICE: &str = "KILN_SMOKE_DEVICE";
 /// The environment variable with the time limit in seconds for the smoke tests of one kernel.
 const DEADLINE: &str = "KILN_SMOKE_DEADLINE_S";
+/// The environment variable with the number of a launch that ended a child process. Another child process then runs only
+/// the check build of this launch.
+const DIED_IN: &str = "KILN_SMOKE_DIED_IN";
+/// Time limit for that process.
+const EXPLAIN_DEADLINE: Duration = Duration::from_secs(60);
 /// The line that the child prints before a report with failures.
 const FAILED: &str = "kiln smoke: failed";
+/// The text before the number of the launch that the child announces.
+const LAUNCH: &str = ", launch ";
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
 /// The body of a generated smoke test. `path` is the test's module path and name.
@@ -58,8 +65,14 @@ fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
         simulate_absent,
         ..SmokeOptions::default()
     };
-    let report = run(kernel, &device, &options, |choice, problem| {
-        println!("kiln smoke: {} for {problem}", choice);
+    if let Some(number) = std::env::var(DIED_IN).ok().and_then(|text| text.parse().ok()) {
+        if let Some(fault) = fault_of_launch(kernel, &device, &options, number) {
+            println!("{FAILED}\n{fault}");
+        }
+        std::process::exit(1);
+    }
+    let report = run_numbered(kernel, &device, &options, |number, choice, problem| {
+        println!("kiln smoke: {choice} for {problem}{LAUNCH}{number}");
     });
     if report.passed() {
         println!("{report}");
@@ -77,11 +90,46 @@ fn run_in_child(
     test: &str,
     deadline: Duration,
 ) -> Result<String, ChildFailure> {
+    let (status, said) = child(kernel, test, None, deadline)?;
+    match status {
+        Some(status) if status.success() => said.ran_one(),
+        Some(status) if status.code() == Some(1) && said.stdout.contains(FAILED) => {
+            Err(ChildFailure::Failed { said })
+        }
+        Some(status) => {
+            let fault = fault(kernel, test, &said).unwrap_or_default();
+            Err(ChildFailure::Died {
+                fault,
+                status,
+                said,
+            })
+        }
+        None => Err(ChildFailure::TimedOut { deadline, said }),
+    }
+}
+
+/// The fault that the check build finds in the last launch of a child that died, as the beginning of a message. `None` if
+/// it finds none.
+fn fault(kernel: &'static Kernel, test: &str, died: &Said) -> Option<String> {
+    let (_, number) = died.last().rsplit_once(LAUNCH)?;
+    let (_, said) = child(kernel, test, Some(number), EXPLAIN_DEADLINE).ok()?;
+    let (_, fault) = said.stdout.split_once(FAILED)?;
+    Some(format!("{}\n", fault.trim()))
+}
+
+/// Runs a child process to its end. The status is `None` if it was killed at the deadline.
+fn child(
+    kernel: &'static Kernel,
+    test: &str,
+    died_in: Option<&str>,
+    deadline: Duration,
+) -> Result<(Option<ExitStatus>, Said), ChildFailure> {
     let binary = std::env::current_exe().map_err(|error| ChildFailure::Program { error })?;
     let mut command = Command::new(binary);
     command
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(WORKER, kernel.name())
+        .envs(died_in.map(|number| (DIED_IN, number)))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -95,15 +143,7 @@ fn run_in_child(
         Ended::Exited(status) => Some(status),
         Ended::TimedOut => None,
     };
-    let said = Said { stdout, stderr };
-    match status {
-        Some(status) if status.success() => said.ran_one(),
-        Some(status) if status.code() == Some(1) && said.stdout.contains(FAILED) => {
-            Err(ChildFailure::Failed { said })
-        }
-        Some(status) => Err(ChildFailure::Died { status, said }),
-        None => Err(ChildFailure::TimedOut { deadline, said }),
-    }
+    Ok((status, Said { stdout, stderr }))
 }
 
 /// The output of a child process.
@@ -156,8 +196,12 @@ enum ChildFailure {
     Lost { error: io::Error },
     #[error("{}", said.report())]
     Failed { said: Said },
-    #[error("{}; last: {}\n{said}", describe(*status), said.last())]
-    Died { status: ExitStatus, said: Said },
+    #[error("{fault}{}; last: {}\n{said}", describe(*status), said.last())]
+    Died {
+        fault: String,
+        status: ExitStatus,
+        said: Said,
+    },
     #[error(
         "not done after {} s, and killed; last: {}\nhelp: set {DEADLINE} if it needs longer\n{said}",
         deadline.as_secs(), said.last()

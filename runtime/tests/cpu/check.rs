@@ -11,6 +11,14 @@ use kiln::device::{DeviceBackend as _, DeviceError, Schedule};
 use kiln::recipe::Recipe;
 use kiln::spec::prelude::CPU_PRELUDE;
 
+/// The orders of threads in which a check build is launched.
+const ORDERS: [Schedule; 4] = [
+    Schedule::Forward,
+    Schedule::Reversed,
+    Schedule::Seeded(7),
+    Schedule::Seeded(8),
+];
+
 /// The text of the fault that one launch of a check build reports. The kernel has one output of 64 words.
 fn fault(source: &str, entry: &str) -> Vec<String> {
     let told = |device| {
@@ -52,44 +60,91 @@ fn two_barriers_on_one_line_are_told_apart() {
 }
 
 #[test]
-fn a_barrier_that_some_threads_have_returned_before_is_told_with_their_number() {
+fn a_barrier_counts_returned_threads_as_arrived_and_the_author_gets_a_remark() {
+    // What a thread writes before it returns is ordered by the barrier too.
+    let source = "
+        __global__ void some(int* out) {
+            __shared__ int held[64];
+            held[threadIdx.x] = 1;
+            if (threadIdx.x >= 50) return;
+            int votes = __syncthreads_count(threadIdx.x % 2);
+            int all = __syncthreads_and(threadIdx.x < 50);
+            out[threadIdx.x] = votes + 100 * all + 1000 * held[63 - threadIdx.x];
+        }";
+    let remark = "early return: __syncthreads_count() at kernel.cu:6 does not wait for the 14 of 64 threads that have \
+                  returned; NVIDIA GPUs before Volta wait for them";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "some"), BuildKind::Check);
+        for schedule in ORDERS {
+            let out = buffer(&device, &[0_i32; 64]);
+            let (plan, args) = (plan([1, 1, 1], [64, 1, 1]), [Arg::Buffer(&*out)]);
+            kernel.launch_scheduled(&plan, &args, schedule).unwrap();
+            assert_eq!(contents::<i32>(&*out)[..50], [1125; 50], "{schedule}");
+            assert_eq!(device.take_remarks(), [remark], "{schedule}");
+            assert!(device.take_remarks().is_empty());
+        }
+    }
+}
+
+#[test]
+fn threads_that_wait_at_another_barrier_are_told_although_others_have_returned() {
     let source = "
         __global__ void some(int* out) {
             if (threadIdx.x >= 50) return;
+            if (threadIdx.x < 40) __syncthreads();
             __syncthreads();
-            out[threadIdx.x] = 1;
         }";
     for text in fault(source, "some") {
         assert!(
-            text.contains(
-                "__syncthreads() at kernel.cu:4, but 1 of 64 threads of the block have returned"
-            ),
+            text.contains("divergent barrier: it waits at __syncthreads() at kernel.cu:5, but"),
             "{text}"
         );
     }
 }
 
 #[test]
-fn a_shuffle_from_a_lane_that_takes_no_part_gives_another_value_in_check_builds() {
-    // The sum of eight lanes is right, although lanes 1 to 7 add values of lanes that take no part.
-    let source = "
-        __global__ void tail(int* out) {
-            if (threadIdx.x < 8) {
+fn a_shuffle_from_a_lane_that_takes_no_part_gives_another_value_in_each_order() {
+    // The sum of eight lanes is right, although lanes 1 to 7 add values of lanes that take no part: lanes that take
+    // another branch, or that have returned.
+    let branch = "if (threadIdx.x < 8) {
                 int sum = (int)threadIdx.x;
                 for (int by = 4; by > 0; by /= 2) sum += __shfl_down_sync(0xff, sum, by);
                 out[threadIdx.x] = sum;
+            }";
+    let returned = "if (threadIdx.x >= 8) return;
+            int sum = (int)threadIdx.x;
+            for (int by = 4; by > 0; by /= 2) sum += __shfl_down_sync(0xffffffff, sum, by);
+            out[threadIdx.x] = sum;";
+    for body in [branch, returned] {
+        let source = format!("\n__global__ void tail(int* out) {{\n            {body}\n}}");
+        for device in devices() {
+            let run = |kind, schedule| {
+                let kernel = Loaded::new(&device, &unit(true, &source, "tail"), kind);
+                let out = buffer(&device, &[0_i32; 64]);
+                let plan = plan([1, 1, 1], [32, 1, 1]);
+                let args = [Arg::Buffer(&*out)];
+                kernel.launch_scheduled(&plan, &args, schedule).unwrap();
+                contents::<i32>(&*out)
+            };
+            let released = run(BuildKind::Release, Schedule::Forward);
+            let mut undefined = vec![released[7]];
+            for schedule in ORDERS {
+                let checked = run(BuildKind::Check, schedule);
+                assert_eq!(checked[0], 28, "{schedule}");
+                let remarks = device.take_remarks().join("; ");
+                let told = ", which takes no part, by __shfl_down_sync() at kernel.cu:5";
+                assert!(
+                    remarks.starts_with("undefined value: thread (") && remarks.ends_with(told),
+                    "{remarks}"
+                );
+                undefined.push(checked[7]);
             }
-        }";
-    for device in devices() {
-        let [release, check] = [BuildKind::Release, BuildKind::Check].map(|kind| {
-            let kernel = Loaded::new(&device, &unit(true, source, "tail"), kind);
-            let out = buffer(&device, &[0_i32; 64]);
-            let plan = plan([1, 1, 1], [32, 1, 1]);
-            kernel.launch(&plan, &[Arg::Buffer(&*out)]).unwrap();
-            contents::<i32>(&*out)
-        });
-        assert_eq!((release[0], check[0]), (28, 28));
-        assert_ne!(release[7], check[7]);
+            assert_eq!(released[0], 28);
+            // The reversed order has the value of a release build.
+            undefined.sort_unstable();
+            undefined.dedup();
+            assert_eq!(undefined.len(), ORDERS.len());
+        }
     }
 }
 

@@ -2,8 +2,26 @@
 #ifndef KILN_CPU_COROUTINE_H
 #define KILN_CPU_COROUTINE_H
 
-// Completes the block barrier: every thread that is alive waits there.
-KILN_INLINE void kiln_cpu_release_block(void) {
+KILN_CPU_COLD void kiln_cpu_remark_exited(void) {
+    if (!kiln_cpu_remark_begins(KILN_CPU_EARLY_RETURN)) return;
+    kiln_cpu_say(kiln_cpu_state.barrier_site);
+    kiln_cpu_say(" does not wait for the ");
+    kiln_cpu_say_number(kiln_cpu_state.threads - kiln_cpu_state.live);
+    kiln_cpu_say(" of ");
+    kiln_cpu_say_number(kiln_cpu_state.threads);
+    kiln_cpu_say(" threads that have returned; NVIDIA GPUs before Volta wait for them");
+}
+
+// Completes the block barrier once every thread that is alive waits there. Threads that have returned count as arrived,
+// as on NVIDIA GPUs since Volta and on AMD GPUs. False after telling what was wrong before the barrier.
+KILN_INLINE bool kiln_cpu_complete_block(void) {
+    if (kiln_cpu_state.waiting != kiln_cpu_state.live) return true;
+#if KILN_CPU_WATCH
+    if (kiln_cpu_tell_at_end()) return false;
+#endif
+#if KILN_CPU_CHECK
+    if (kiln_cpu_state.live < kiln_cpu_state.threads) kiln_cpu_remark_exited();
+#endif
     kiln_cpu_state.waiting = 0;
     kiln_cpu_state.votes_result = kiln_cpu_state.votes;
     kiln_cpu_state.votes = 0;
@@ -13,9 +31,10 @@ KILN_INLINE void kiln_cpu_release_block(void) {
     for (uint32_t warp = 0; warp < kiln_cpu_state.warps; warp++) {
         kiln_cpu_wake(warp, kiln_cpu_state.alive[warp]);
     }
+    return true;
 }
 
-// A check build's complaints about the block barrier.
+// A check build's complaint about the block barrier.
 KILN_CPU_COLD void kiln_cpu_tell_two_barriers(void) {
     kiln_cpu_fault_begins(threadIdx);
     kiln_cpu_say("divergent barrier: it waits at ");
@@ -24,17 +43,6 @@ KILN_CPU_COLD void kiln_cpu_tell_two_barriers(void) {
     kiln_cpu_say_thread(kiln_cpu_state.barrier_thread);
     kiln_cpu_say(" waits at ");
     kiln_cpu_say(kiln_cpu_state.barrier_site);
-}
-
-KILN_CPU_COLD void kiln_cpu_tell_exited(void) {
-    kiln_cpu_fault_begins(kiln_cpu_thread_index[kiln_cpu_state.barrier_thread].index);
-    kiln_cpu_say("divergent barrier: it waits at ");
-    kiln_cpu_say(kiln_cpu_state.barrier_site);
-    kiln_cpu_say(", but ");
-    kiln_cpu_say_number(kiln_cpu_state.threads - kiln_cpu_state.live);
-    kiln_cpu_say(" of ");
-    kiln_cpu_say_number(kiln_cpu_state.threads);
-    kiln_cpu_say(" threads of the block have returned");
 }
 
 // The current thread arrives at the block barrier.
@@ -50,16 +58,8 @@ KILN_CPU_CALLEE void* kiln_cpu_arrive_block(void* here) {
         kiln_cpu_tell_two_barriers();
         return kiln_cpu_home;
     }
-    if (kiln_cpu_state.live < kiln_cpu_state.threads) {
-        kiln_cpu_tell_exited();
-        return kiln_cpu_home;
-    }
 #endif
-#if KILN_CPU_WATCH
-    if (kiln_cpu_state.waiting == kiln_cpu_state.live && kiln_cpu_tell_at_end()) return kiln_cpu_home;
-#endif
-    if (kiln_cpu_state.waiting == kiln_cpu_state.live) kiln_cpu_release_block();
-    return kiln_cpu_pick();
+    return kiln_cpu_complete_block() ? kiln_cpu_pick() : kiln_cpu_home;
 }
 
 // The current thread has returned: whoever waited for it alone can go on.
@@ -72,13 +72,7 @@ KILN_CPU_CALLEE void* kiln_cpu_exit(void) {
         if (!kiln_cpu_group_is_complete(warp, group)) continue;
         kiln_cpu_finish_group(warp, group, 0);
     }
-    if (kiln_cpu_state.waiting) {
-#if KILN_CPU_CHECK
-        kiln_cpu_tell_exited();
-        return kiln_cpu_home;
-#endif
-        if (kiln_cpu_state.waiting == kiln_cpu_state.live) kiln_cpu_release_block();
-    }
+    if (kiln_cpu_state.waiting && !kiln_cpu_complete_block()) return kiln_cpu_home;
     return kiln_cpu_pick();
 }
 

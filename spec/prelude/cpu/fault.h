@@ -36,6 +36,20 @@ KILN_CPU_COLD void kiln_cpu_say_number(uint64_t number) {
     kiln_cpu_say(first);
 }
 
+// Remarks on a launch that may have no fault: one line for each kind of remark. Each begins with its kind, which the
+// executor knows.
+#define KILN_CPU_EARLY_RETURN 1
+#define KILN_CPU_UNDEFINED_VALUE 2
+KILN_CPU_STATE uint32_t kiln_cpu_remarks;
+
+KILN_CPU_COLD bool kiln_cpu_remark_begins(uint32_t kind) {
+    if (kiln_cpu_remarks & kind) return false;
+    if (kiln_cpu_remarks) kiln_cpu_say("\n");
+    kiln_cpu_remarks |= kind;
+    kiln_cpu_say(kind == KILN_CPU_EARLY_RETURN ? "early return: " : "undefined value: ");
+    return true;
+}
+
 KILN_CPU_COLD void kiln_cpu_say_mask(uint32_t mask) {
     kiln_cpu_say("0x");
     for (int shift = 28; shift >= 0; shift -= 4) {
@@ -66,8 +80,11 @@ KILN_CPU_COLD void kiln_cpu_fault_begins(uint3 thread) {
 }
 
 #if KILN_CPU_HAS_KERNEL
-// Message of the last launch that failed on this copy of the object.
-KILN_CPU_EXPORT const char* kiln_cpu_error(void) { return kiln_cpu_message; }
+// The message of the last launch on this copy of the object: its fault or, if it had none, the remarks of a check build.
+KILN_CPU_EXPORT const char* kiln_cpu_error(void) {
+    kiln_cpu_message[kiln_cpu_message_length] = 0;
+    return kiln_cpu_message;
+}
 #endif
 
 #endif

@@ -41,16 +41,24 @@ static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_vote(uint3
 
 // What a lane gets that reads from a lane that takes no part: in CUDA, the value is undefined (CUDA C++ Programming
 // Guide, "Warp Shuffle Functions"). Reductions of a part of a warp read such values and drop them. Kernels whose outputs
-// depend on them have other outputs in check builds.
+// depend on them have other outputs in each order of a check build.
 #if KILN_CPU_CHECK
-#define KILN_CPU_ABSENT 0xa5a5a5a5a5a5a5a5ull
-#else
-#define KILN_CPU_ABSENT 0xffffffffffffffffull
+KILN_CPU_COLD uint64_t kiln_cpu_absent(const kiln_cpu_group* group, uint32_t thread, uint32_t lane) {
+    if (kiln_cpu_remark_begins(KILN_CPU_UNDEFINED_VALUE)) {
+        kiln_cpu_say_thread(thread);
+        kiln_cpu_say(" takes the value of lane ");
+        kiln_cpu_say_number(lane);
+        kiln_cpu_say(", which takes no part, by ");
+        kiln_cpu_say(group->site);
+    }
+    return kiln_cpu_undefined();
+}
 #endif
 
 // The results of a shuffle.
-KILN_INLINE void kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint64_t* value,
-                                             const uint8_t* source, uint64_t* result) {
+KILN_INLINE void kiln_cpu_finish_shuffle(uint32_t warp, const kiln_cpu_group* group, uint64_t* result) {
+    const uint64_t* value = kiln_cpu_value + warp * 32;
+    const uint8_t* source = kiln_cpu_source + warp * 32;
     uint32_t lanes = group->arrived;
     if (lanes == 0xffffffffu) {
         for (uint32_t lane = 0; lane < 32; lane++) result[lane] = value[source[lane]];
@@ -59,7 +67,12 @@ KILN_INLINE void kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint
     for (uint32_t left = lanes; left; left &= left - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(left);
         uint64_t there = value[source[lane]];  // read in any case, so that no branch depends on the lanes
-        result[lane] = lanes >> source[lane] & 1 ? there : KILN_CPU_ABSENT;
+#if KILN_CPU_CHECK
+        if (!(lanes >> source[lane] & 1)) there = kiln_cpu_absent(group, warp * 32 + lane, source[lane]);
+        result[lane] = there;
+#else
+        result[lane] = lanes >> source[lane] & 1 ? there : ~0ull;
+#endif
     }
 }
 
@@ -67,7 +80,7 @@ KILN_INLINE void kiln_cpu_finish_shuffle(const kiln_cpu_group* group, const uint
 static __attribute__((noinline)) KILN_CPU_UNSEEN void kiln_cpu_finish_group(uint32_t warp, kiln_cpu_group* group, uint32_t running) {
     uint64_t *value = kiln_cpu_value + warp * 32, *result = kiln_cpu_result + warp * 32;
     if (group->operation == KILN_CPU_SHUFFLE) {
-        kiln_cpu_finish_shuffle(group, value, kiln_cpu_source + warp * 32, result);
+        kiln_cpu_finish_shuffle(warp, group, result);
     } else if (group->operation != KILN_CPU_SYNC) {
         kiln_cpu_finish_vote(group->operation, group->arrived, value, result);
     }

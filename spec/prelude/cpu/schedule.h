@@ -53,6 +53,14 @@ KILN_INLINE uint64_t kiln_cpu_permuted(const kiln_cpu_permutation* order, uint64
     return (i * order->factor + order->offset) % order->count;
 }
 
+// An undefined value. No two of the orders in which a kernel is checked have the same one, and a release build has -1,
+// which is NaN: a large positive number, NaN, and a tiny and a large negative one, in every floating-point type.
+KILN_CPU_COLD uint64_t kiln_cpu_undefined(void) {
+    if (kiln_cpu_order == KILN_CPU_REVERSE) return ~0ull;
+    if (kiln_cpu_order != KILN_CPU_SEEDED) return 0x5a5a5a5a5a5a5a5aull;
+    return kiln_cpu_job->seed & 1 ? 0xa5a5a5a5a5a5a5a5ull : 0xdadadadadadadadaull;
+}
+
 // A random set bit of a mask that is not zero.
 KILN_INLINE uint32_t kiln_cpu_random_bit(uint64_t mask) {
     for (uint64_t skip = kiln_cpu_random() % (uint64_t)__builtin_popcountll(mask); skip > 0; skip--) {

@@ -140,7 +140,10 @@ fn finalist(
 /// the outcome if the finalist fails.
 fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome> {
     match evaluator.check(contender) {
-        Checked::Passed => None,
+        Checked::Passed { remark } => {
+            evaluator.remark = evaluator.remark.take().or(remark);
+            None
+        }
         Checked::Failed(outcome) => Some(outcome),
         Checked::NotChecked(why) => {
             evaluator.unchecked = Some(why);

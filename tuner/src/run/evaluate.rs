@@ -81,6 +81,8 @@ pub struct Evaluator<'a> {
     pub checker: Result<Checker<'a>, NotChecked>,
     /// Why the check build of a finalist could not run; `None` if every check build ran.
     pub unchecked: Option<NotChecked>,
+    /// What the check build of a finalist remarked, which is not a fault.
+    pub remark: Option<String>,
     /// The random number generator for the order of samples.
     pub rng: ChaCha8Rng,
     /// How this task's time was spent so far.
@@ -117,6 +119,7 @@ impl<'a> Evaluator<'a> {
             contenders: Vec::new(),
             checker,
             unchecked: None,
+            remark: None,
             rng: context.rng(task, 1),
             spent: TimeSpent::default(),
         }

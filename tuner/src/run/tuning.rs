@@ -107,7 +107,7 @@ fn search_and_decide(
         &cases,
     );
     verify_baseline(&verifier, &checker, &baseline, (problem, &cases))?;
-    let baseline_unchecked = check_baseline(&checker, &expected, problem)?;
+    check_baseline(&checker, &expected, problem, report)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
         .iter()
@@ -126,8 +126,9 @@ fn search_and_decide(
         report.state = TaskState::NotSearched;
         return Ok(());
     };
-    let unchecked = baseline_unchecked.or(evaluator.unchecked.take());
-    report.unchecked = unchecked.map(|why| why.to_string());
+    let unchecked = evaluator.unchecked.take().map(|why| why.to_string());
+    report.unchecked = report.unchecked.take().or(unchecked);
+    report.remark = report.remark.take().or(evaluator.remark.take());
     if let Some(state) = unfinished(context, task, complete && ruling.settled)? {
         report.state = state;
     }
@@ -209,24 +210,31 @@ fn verify_baseline(
     })
 }
 
-/// Runs the baseline in the check build. Returns the reason if the check build could not run.
+/// Runs the baseline in the check build. The report gets its remark, or the reason if the check build could not run.
 fn check_baseline(
     checker: &Result<Checker<'_>, NotChecked>,
     expected: &Expectations,
     tuned: &Problem,
-) -> Result<Option<NotChecked>, SearchFailure> {
+    report: &mut TaskReport,
+) -> Result<(), SearchFailure> {
     let checked = match checker {
         Ok(checker) => checker.check(Which::Baseline, expected, &[]),
         Err(why) => Checked::NotChecked(why.clone()),
     };
     match checked {
-        Checked::Passed => Ok(None),
+        Checked::Passed { remark } => {
+            report.remark = remark;
+            Ok(())
+        }
         Checked::Failed(outcome) => {
             let checker = checker.as_ref().ok();
             let failing = || checker?.failing_problem(Which::Baseline, expected);
             Err(fails_on(outcome, tuned, &failing))
         }
-        Checked::NotChecked(why) => Ok(Some(why)),
+        Checked::NotChecked(why) => {
+            report.unchecked = Some(why.to_string());
+            Ok(())
+        }
     }
 }
 
@@ -244,6 +252,7 @@ fn fails_on<'p>(
                 ": race: ",
                 "divergent barrier",
                 "which no thread",
+                "undefined value: ",
                 "alignment: ",
             ];
             !on_all_sizes.iter().any(|fault| text.contains(fault))

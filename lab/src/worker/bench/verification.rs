@@ -36,6 +36,7 @@ impl Opened {
         let mut verified = Verified {
             worst: 0.0,
             receipt: String::new(),
+            remark: None,
         };
         if let Some(nonce) = job.nonce {
             let receipt = rig
@@ -55,7 +56,12 @@ impl Opened {
             verified.receipt = receipt_text(&receipt);
         }
         let worst = if arm.job.check {
-            rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected)
+            let checked =
+                rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected);
+            checked.map(|checked| {
+                verified.remark = checked.remark;
+                checked.worst
+            })
         } else {
             // The poison is last, because `check_written` below expects it.
             let contents: &[Content] = match job.nonce {
@@ -90,6 +96,10 @@ impl Opened {
         // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
         let outputs = rig.outputs().map_err(outcome_of)?;
+        if arm.job.check {
+            rig.check_in_all_orders(&arm.release, plan, seed, &outputs)
+                .map_err(outcome_of)?;
+        }
         rig.check_independent(Content::High, &arm.release, plan, &outputs)
             .map_err(outcome_of)?;
         // The fake device computes only kernels with registered host code. Its other kernels write nothing.

@@ -183,6 +183,10 @@ impl DeviceBackend for CpuDevice {
         Ok(Arc::new(module))
     }
 
+    fn take_remarks(&self) -> Vec<String> {
+        self.executor.take_remarks()
+    }
+
     fn launch(
         &self,
         _: StreamHandle,

@@ -1,5 +1,6 @@
 //! Runs the blocks of a launch, on the calling thread alone or together with the thread pool.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -25,6 +26,8 @@ pub(super) struct Executor {
     arenas: Arc<[Mutex<Arena>]>,
     pool: Option<Pool>,
     history: Mutex<History>,
+    /// The first remark of each kind.
+    remarks: Mutex<BTreeMap<String, String>>,
 }
 
 impl Executor {
@@ -44,6 +47,7 @@ impl Executor {
             arenas,
             pool,
             history: Mutex::default(),
+            remarks: Mutex::default(),
         })
     }
 
@@ -101,10 +105,23 @@ impl Executor {
             .point(0)
             .run_watched(&work.call, stacks, 0..work.blocks, watch);
         history.tidy();
-        run.map_err(|reported| DeviceError::KernelFault {
+        let remarks = run.map_err(|reported| DeviceError::KernelFault {
             symbol: entry.symbol.to_string(),
             text: entry.module.with_lines(&reported.text),
-        })
+        })?;
+        let mut kept = lock(&self.remarks);
+        for remark in remarks.lines() {
+            let kind = remark.split(':').next().unwrap_or_default();
+            kept.entry(kind.into()).or_insert_with(|| remark.into());
+        }
+        Ok(())
+    }
+
+    /// Takes the remarks of check builds on the launches since the last call, one of each kind.
+    pub fn take_remarks(&self) -> Vec<String> {
+        std::mem::take(&mut *lock(&self.remarks))
+            .into_values()
+            .collect()
     }
 
     /// Number of blocks to run on this thread before deciding whether to wake the pool. These blocks measure the time

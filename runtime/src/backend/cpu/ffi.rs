@@ -310,14 +310,14 @@ impl EntryPoint {
         self.run_raw(call.0, stacks, blocks)
     }
 
-    /// Like [`Self::run`], for check builds.
+    /// Like [`Self::run`], for check builds. Returns the remarks on a launch without a fault, one a line.
     pub fn run_watched(
         &self,
         call: &Call,
         stacks: Stacks,
         blocks: Range<u64>,
         watch: LaunchWatch<'_>,
-    ) -> Result<(), Reported> {
+    ) -> Result<String, Reported> {
         let mut history = RawHistory {
             cells: watch.cells.address() as *mut u8,
             count: (watch.cells.bytes() / CELL_BYTES) as u64,
@@ -331,7 +331,7 @@ impl EntryPoint {
         };
         let ran = self.run_raw(launch, stacks, blocks);
         *watch.interval = history.interval;
-        ran
+        ran.map(|()| self.text())
     }
 
     fn run_raw(
@@ -353,11 +353,14 @@ impl EntryPoint {
         if status == 0 {
             return Ok(());
         }
+        Err(Reported { text: self.text() })
+    }
+
+    /// What the prelude says about the last launch in this copy.
+    fn text(&self) -> String {
         // SAFETY: the prelude keeps a zero-terminated text in static memory of the same copy.
         let text = unsafe { CStr::from_ptr((self.error)()) };
-        Err(Reported {
-            text: text.to_string_lossy().into_owned(),
-        })
+        text.to_string_lossy().into_owned()
     }
 }
 

@@ -59,9 +59,9 @@ fn baselines() -> Vec<Case> {
         .edit(SOURCE, " && i < n", ""),
         baseline(
             "a baseline with a divergent barrier",
-            "tune: scale (n=10000): the baseline does not work: block (0,0,0) thread (0,0,0): divergent barrier: it waits at __syncthreads() at src/scale.cu:2, but 1 of 32 threads of the block have returned",
+            "tune: scale (n=10000): the baseline does not work: block (0,0,0) thread (16,0,0): divergent barrier: it waits at __syncthreads() at src/scale.cu:2, but thread (0,0,0) waits at __syncthreads() at src/scale.cu:2",
         )
-        .edit(SOURCE, "    unsigned", "    if (threadIdx.x < 16) __syncthreads(); unsigned"),
+        .edit(SOURCE, "    unsigned", "    if (threadIdx.x < 16) __syncthreads(); __syncthreads(); unsigned"),
         case("a baseline with a race, for which no constraint on the sizes is advised")
             .edit(SOURCE, "2.0f * x[i]", "two * x[i]")
             .edit(SOURCE, "    unsigned", "    __shared__ float two; if (threadIdx.x == 0) two = 2.0f;\n    unsigned")

@@ -42,6 +42,9 @@ pub struct TaskReport {
     /// Why the check build of the baseline or the finalist could not run on the cpu device; `None` if it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unchecked: Option<String>,
+    /// What the check build of the baseline or the finalist remarked, which is not a fault.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// The decision, if there is one.
     pub winner: Option<Winner>,
     /// How this run's time for the task was spent.
@@ -105,6 +108,7 @@ impl TaskReport {
             examples: BTreeMap::new(),
             starts_from: Vec::new(),
             unchecked: None,
+            remark: None,
             winner: None,
             key: task.key.hash(),
             spent: TimeSpent::default(),
@@ -199,6 +203,9 @@ impl TaskReport {
         }
         if let Some(why) = &self.unchecked {
             let _ = writeln!(text, "  check     not checked on cpu: {}", indented(why));
+        }
+        if let Some(remark) = &self.remark {
+            let _ = writeln!(text, "  note      {}", indented(remark));
         }
         match (&self.winner, &self.state) {
             (Some(winner), _) => write_winner(winner, text),

@@ -49,6 +49,7 @@ fn task(state: TaskState, verdict: Option<Verdict>) -> TaskReport {
         examples: BTreeMap::new(),
         starts_from: Vec::new(),
         unchecked: None,
+        remark: None,
         winner,
         spent: TimeSpent::default(),
     }
