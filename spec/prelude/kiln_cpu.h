@@ -54,6 +54,7 @@
 #if KILN_CPU_WATCH && KILN_CPU_HAS_COMMON
 #include "cpu/watch_tell.h"
 #include "cpu/watch_order.h"
+#include "cpu/watch_equal.h"
 #include "cpu/watch_access.h"
 #include "cpu/watch_atomic.h"
 #include "cpu/watch_copy.h"

@@ -251,6 +251,7 @@ pub(crate) fn bare_spec() -> KernelSpec {
         gpu_problems: Vec::new(),
         try_first: Vec::new(),
         only: Vec::new(),
+        equal_stores: false,
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {

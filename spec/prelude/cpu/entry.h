@@ -200,6 +200,11 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #if KILN_CPU_WATCH
     template <uint32_t... i> KILN_CPU_UNSEEN static void watch(const kiln_cpu_launch* launch, kiln_cpu_indices<i...>) {
         kiln_cpu_watch_starts(launch, kiln_cpu_job_first);
+#ifdef KILN_CPU_EQUAL_STORES
+        kiln_cpu_watch.equal_stores = true;
+#else
+        kiln_cpu_watch.equal_stores = false;
+#endif
         (kiln_cpu_watch_value(launch->args[i], sizeof(Parameters)), ...);
         (point<Parameters>((int32_t)i, launch->args[i]), ...);
         kiln_cpu_watch_tracks();

@@ -187,7 +187,16 @@ KILN_INLINE bool kiln_cpu_see_cell(const kiln_cpu_region* region, kiln_cpu_cell*
         __builtin_expect(!kiln_cpu_is_written(region, cell), 0) && !kiln_cpu_is_padding(region, cell, bytes)) {
         kiln_cpu_note_unwritten(region, at, bytes, place);
     }
-    KILN_CPU_CHECK_SLOT(0)
+    bool contended = __builtin_expect(kiln_cpu_is_contended(region, cell), 0);
+    if (contended && access & KILN_CPU_READS) {
+        kiln_cpu_tell_race(region, cell->slot[0], KILN_CPU_RUNNING, at, bytes, access, place);
+        return false;
+    }
+    if (!kiln_cpu_may_be_equal(cell, access)) {
+        KILN_CPU_CHECK_SLOT(0)
+    } else if (__builtin_expect(kiln_cpu_is_foreign(region, cell, 0), 0) && kiln_cpu_races(region, cell, 0, access)) {
+        contended = true;
+    }
     KILN_CPU_CHECK_SLOT(3)
     if (!(access & KILN_CPU_WRITES)) {
         kiln_cpu_note_read(region, cell, access, place);
@@ -195,6 +204,7 @@ KILN_INLINE bool kiln_cpu_see_cell(const kiln_cpu_region* region, kiln_cpu_cell*
     }
     KILN_CPU_CHECK_SLOT(1)
     KILN_CPU_CHECK_SLOT(2)
+    if (contended && !kiln_cpu_compare_later(region, cell, at, bytes, access, place)) return false;
     if (access & KILN_CPU_IS_ATOMIC) kiln_cpu_keep_write(region, cell);
     cell->written = kiln_cpu_watch.block_first;
     cell->quiet = 0;
@@ -222,6 +232,7 @@ KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_see_any(const volatile void
                                                              uint32_t access, const void* from) {
     uintptr_t at = (uintptr_t)address;
     if (at - kiln_cpu_watch.stack_low < kiln_cpu_watch.stack_bytes) return;
+    if (access & KILN_CPU_WRITES && kiln_cpu_tell_rival()) KILN_CPU_LEAVE(kiln_cpu_go_home);
     uint32_t place = kiln_cpu_place_of(from);
     uint16_t* site = kiln_cpu_site_of(place);
     kiln_cpu_region* region = &kiln_cpu_regions[*site];

@@ -39,7 +39,7 @@ struct kiln_cpu_cell {
     uint32_t written;  // the first interval of the last block that wrote it
     uint32_t pending;  // the same, of the last block with a copy under way
     uint32_t quiet;    // the interval in which one more read changes nothing
-    uint32_t unused;
+    uint32_t contended;  // the interval in which several threads wrote it without an order
 };
 
 // The first read of shared memory, or of an output, that no thread had written. It is told when the interval ends: if
@@ -63,6 +63,24 @@ struct kiln_cpu_doubtful_read {
     const struct kiln_cpu_region* region;
     kiln_cpu_slot other;
 };
+
+// A plain write that races with an earlier one, and what it overwrites. It is told when it has been done: its message
+// says whether both wrote the same value, which the author may allow. See watch_equal.h.
+struct kiln_cpu_rival_write {
+    uint32_t bytes;
+    uint32_t thread;
+    uint32_t access;
+    uint32_t place;
+    uintptr_t at;
+    const struct kiln_cpu_region* region;
+    kiln_cpu_slot other;
+};
+struct kiln_cpu_overwritten {
+    const volatile uint8_t* at;
+    uint32_t bytes;
+    uint8_t old[4];
+};
+#define KILN_CPU_MAX_OVERWRITTEN 1024
 
 // Memory that kernels may use.
 struct alignas(64) kiln_cpu_region {
@@ -124,6 +142,9 @@ struct kiln_cpu_watch_state {
     uint32_t copies_left;   // those not waited for
     kiln_cpu_unwritten_read unwritten;
     kiln_cpu_doubtful_read doubtful;
+    kiln_cpu_rival_write rival;
+    uint32_t overwritten;   // granules that the rival write overwrites; 0 if there is none
+    bool equal_stores;      // the author allows stores of the same value
     kiln_cpu_cell* free_cells;
     kiln_cpu_cell* cells_end;
 };
@@ -136,6 +157,7 @@ KILN_CPU_STATE kiln_cpu_chain kiln_cpu_chains[KILN_CPU_MAX_CHAINS];
 KILN_CPU_STATE kiln_cpu_publication kiln_cpu_publications[KILN_CPU_MAX_PUBLICATIONS];
 KILN_CPU_STATE uint32_t kiln_cpu_block_firsts[KILN_CPU_MAX_NUMBERED_BLOCKS];
 KILN_CPU_STATE uint64_t kiln_cpu_first_in_order;  // number of the launch's part's first block
+KILN_CPU_STATE kiln_cpu_overwritten kiln_cpu_old[KILN_CPU_MAX_OVERWRITTEN];
 KILN_CPU_STATE kiln_cpu_copy kiln_cpu_copies[KILN_CPU_MAX_COPIES];
 KILN_CPU_STATE uint32_t kiln_cpu_first_copy[KILN_CPU_MAX_THREADS];  // of a thread, plus 1
 KILN_CPU_STATE uint32_t kiln_cpu_last_copy[KILN_CPU_MAX_THREADS];

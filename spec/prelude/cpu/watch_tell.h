@@ -199,6 +199,10 @@ KILN_CPU_COLD void kiln_cpu_tell_race(const kiln_cpu_region* region, kiln_cpu_sl
     kiln_cpu_say_element(region, at, bytes);
     kiln_cpu_say_place(place);
     kiln_cpu_say(", which ");
+    if (same_block && thread == running) {
+        kiln_cpu_say("it and other threads write at the same time");
+        return kiln_cpu_say_place(earlier.place);
+    }
     kiln_cpu_say_triple("thread ", kiln_cpu_index_of(thread));
     kiln_cpu_say(" ");
     if (same_block) kiln_cpu_say("of the block");
@@ -220,9 +224,36 @@ KILN_CPU_COLD bool kiln_cpu_tell_doubtful(void) {
     return true;
 }
 
-// Tells of a wrong read when the interval ends; false if there was none.
+// Tells of a write that races with an earlier one, after it was done; false if there is none, or if both wrote the same
+// value and the author allows that.
+KILN_CPU_COLD bool kiln_cpu_tell_rival(void) {
+    kiln_cpu_watch_state* watch = &kiln_cpu_watch;
+    const kiln_cpu_rival_write* write = &watch->rival;
+    if (!watch->overwritten) return false;
+    bool equal = true;
+    for (uint32_t i = 0; i < watch->overwritten; i++) {
+        const kiln_cpu_overwritten* one = &kiln_cpu_old[i];
+        for (uint32_t byte = 0; byte < one->bytes; byte++) equal &= one->at[byte] == one->old[byte];
+    }
+    const kiln_cpu_overwritten first = kiln_cpu_old[0];
+    watch->overwritten = 0;
+    if (equal && watch->equal_stores) return false;
+    kiln_cpu_tell_race(write->region, write->other, write->thread, write->at, write->bytes, write->access, write->place);
+    if (!equal) {
+        if (watch->equal_stores) kiln_cpu_say("; the values differ, and `equal_stores = allow` allows only equal ones");
+        return true;
+    }
+    uint32_t value = 0;
+    for (uint32_t byte = first.bytes; byte-- > 0;) value = value << 8 | first.old[byte];
+    kiln_cpu_say("; both write the same value (");
+    kiln_cpu_say_mask(value);
+    kiln_cpu_say(")\nhelp: if that is meant, declare `equal_stores = allow`");
+    return true;
+}
+
+// Tells of a wrong access when the interval ends; false if there was none.
 KILN_CPU_COMMON bool kiln_cpu_tell_at_end(void) {
-    return kiln_cpu_tell_doubtful() || kiln_cpu_tell_unwritten();
+    return kiln_cpu_tell_rival() || kiln_cpu_tell_doubtful() || kiln_cpu_tell_unwritten();
 }
 
 #endif

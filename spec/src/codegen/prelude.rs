@@ -123,6 +123,7 @@ pub const CPU_PRELUDE: &[(&str, &str)] = prelude! {
     "cpu/watch_access.h" = "cpu/watch_access.h",
     "cpu/watch_atomic.h" = "cpu/watch_atomic.h",
     "cpu/watch_copy.h" = "cpu/watch_copy.h",
+    "cpu/watch_equal.h" = "cpu/watch_equal.h",
     "cpu/watch_launch.h" = "cpu/watch_launch.h",
     "cpu/scheduler.h" = "cpu/scheduler.h",
     "cpu/group.h" = "cpu/group.h",

@@ -166,7 +166,10 @@ impl TranslationUnit {
             config_hash,
         };
         let mode = scan.mode(entry);
-        let title = format!("// entry {entry}, config {config}, {release}\n");
+        let mut title = format!("// entry {entry}, config {config}, {release}\n");
+        if spec.equal_stores && target.row().host {
+            title += "#define KILN_CPU_EQUAL_STORES 1\n";
+        }
         let parts = Parts::new(&rewriter, &signing, &release, mode, title, &defines)?;
         Ok(TranslationUnit {
             text: parts.join(&release, &receipt),

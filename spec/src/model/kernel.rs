@@ -42,6 +42,9 @@ pub struct KernelSpec {
     /// The backends that the kernel supports. An empty list means all backends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub only: Vec<Backend>,
+    /// Whether several threads may store the same value in one place without an order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub equal_stores: bool,
     /// The problems (sets of sizes) that are tuned on every device. There is at least one.
     pub problems: Vec<Problem>,
     /// Problems that are tuned only on GPUs, because they are too much work for a CPU.

@@ -38,6 +38,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("reference", "reference = path::to::function"),
     ("evidence", "evidence(replayed)"),
     ("only", "only(cuda)"),
+    ("equal_stores", "equal_stores = allow"),
     ("untuned", "untuned = allow"),
 ];
 
@@ -108,7 +109,8 @@ impl KernelAttr {
             "inputs" => self.inputs = Some(item.path()?),
             "reference" => self.reference = Some(item.reference()?),
             "only" => self.only = item.parse_list(only)?,
-            "untuned" => self.untuned = Some(item.untuned()?),
+            "equal_stores" => self.equal_stores = Some(item.allow()?),
+            "untuned" => self.untuned = Some(item.allow()?),
             "evidence" => self.evidence = item.parse_list(evidence)?,
             _ => return Err(item.unknown()),
         }
@@ -197,8 +199,8 @@ impl Item {
         })
     }
 
-    /// Parses `untuned = allow`. No other value is valid.
-    fn untuned(&self) -> syn::Result<SpanRange> {
+    /// Parses the value of `untuned = allow` and `equal_stores = allow`. No other value is valid.
+    fn allow(&self) -> syn::Result<SpanRange> {
         let word: syn::Ident = self.value()?;
         if word == "allow" {
             Ok(self.span)

@@ -67,6 +67,8 @@ pub struct KernelAttr {
     /// `evidence(..)`: kinds of evidence that are accepted in addition to proof. They are not part of the spec, because
     /// they say which rows a program accepts and not what the kernel is.
     pub evidence: Vec<Spanned<Evidence>>,
+    /// `equal_stores = allow`: several threads may store the same value in one place without an order.
+    pub equal_stores: Option<SpanRange>,
     /// `untuned = allow`: the build does not warn if the kernel has no baked rows.
     pub untuned: Option<SpanRange>,
 }

@@ -113,6 +113,7 @@ impl Case {
             gpu_problems: Vec::new(),
             try_first: Vec::new(),
             only: Vec::new(),
+            equal_stores: false,
             verify: Vec::new(),
             work: Work::default(),
             tolerance: Tolerance {

@@ -14,4 +14,5 @@ mod library_and_program;
 mod readme;
 mod recipes;
 mod standalone;
+mod warp_code;
 mod without_cargo;

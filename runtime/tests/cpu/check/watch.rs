@@ -9,6 +9,9 @@ use kiln::spec::LaunchPlan;
 
 use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
 
+/// What the generator defines for a kernel whose spec allows equal stores.
+const ALLOWED: &str = "#define KILN_CPU_EQUAL_STORES 1\n";
+
 /// A kernel in one of the source files next to this file.
 struct Case<'a> {
     name: &'a str,
@@ -53,7 +56,13 @@ struct Built {
 
 impl Built {
     fn new(device: &Arc<CpuDevice>, source: &str) -> Built {
-        let mut text = unit(
+        Built::with_definition(device, "", source)
+    }
+
+    /// Compiles the kernels after a definition that the generator writes for their spec.
+    fn with_definition(device: &Arc<CpuDevice>, definition: &str, source: &str) -> Built {
+        let mut text = definition.to_owned();
+        text += &unit(
             true,
             &format!(
                 "#line 1 \"kiln generated\"\n#include \"kiln.cuh\"\n#line 1 \"kernel.cu\"\n{source}"
@@ -134,6 +143,46 @@ fn every_race_is_told_in_one_launch_with_both_lines_and_the_variable() {
         &[],
         &["race: it ", "has not waited for its copy_async"],
     );
+}
+
+#[test]
+fn stores_of_one_value_at_the_same_time_are_told_as_such_and_accepted_if_the_author_allows_them() {
+    let (equal, _) = include_str!("equal.cu").split_once("// Kernels that").unwrap();
+    assert!(cases(equal).len() >= 6);
+    all_are_told(equal, &[], &["; both write the same value (0x"]);
+    all_are_told(equal, &[], &["\nhelp: if that is meant, declare `equal_stores = allow`"]);
+    for device in devices() {
+        let built = Built::with_definition(&device, ALLOWED, equal);
+        for case in &cases(equal) {
+            for schedule in [Schedule::Forward, Schedule::Reversed, Schedule::Seeded(3)] {
+                let launched = built.launch(case, schedule);
+                launched.unwrap_or_else(|error| panic!("{} in {schedule}: {error}", case.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn stores_of_other_values_at_the_same_time_are_told_although_the_author_allows_equal_ones() {
+    let source = include_str!("equal.cu");
+    let all = cases(source);
+    let unequal = &all[6..];
+    assert_eq!(unequal[0].name, "two_values");
+    for device in devices() {
+        let built = Built::with_definition(&device, ALLOWED, source);
+        for case in unequal {
+            let text = built.launch(case, Schedule::Forward).expect_err(case.name).to_string();
+            let has_lines = case.lines.iter().all(|line| text.contains(&format!("at kernel.cu:{line}")));
+            assert!(text.contains("race: it ") && has_lines, "{}: {text}", case.name);
+            assert!(!text.contains("the same value"), "{text}");
+            for seed in 0..4 {
+                for schedule in [Schedule::Reversed, Schedule::Seeded(seed)] {
+                    let launched = built.launch(case, schedule);
+                    assert!(launched.is_err(), "{} in {schedule}", case.name);
+                }
+            }
+        }
+    }
 }
 
 #[test]

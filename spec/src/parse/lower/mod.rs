@@ -81,6 +81,7 @@ impl Lower<'_> {
             try_first: self.try_first(),
             geometry,
             only: self.attr.only.iter().map(|backend| backend.value).collect(),
+            equal_stores: self.attr.equal_stores.is_some(),
             problems,
             gpu_problems,
             verify: self.verify_problems(&dims),
