@@ -6,8 +6,8 @@ use kiln_spec::{Access, ArgSpec, ElemType, LaunchPlan, Problem};
 
 use super::compared_with::ComparedWith;
 use super::expected::expected;
-use super::report::{Check, CheckOutcome, Failure};
 use super::orders;
+use super::report::{Check, CheckOutcome, Failure};
 use crate::compare::compare_output;
 use crate::data::reference::{ArgData, Wide, make_data_for};
 use crate::device::stream::Stream;
@@ -33,7 +33,9 @@ pub(super) fn check(
     let subject = CheckedLaunch::new(kernel, device, choice, &problem, seed);
     let outcome = match subject.and_then(|subject| subject.check()) {
         Ok(passed) => passed,
-        Err(failure) => CheckOutcome::Failed(explained(kernel, device, choice, &problem, seed, failure)),
+        Err(failure) => {
+            CheckOutcome::Failed(explained(kernel, device, choice, &problem, seed, failure))
+        }
     };
     Check::new(kernel, choice, problem, outcome)
 }

@@ -65,7 +65,10 @@ fn run_here(kernel: &'static Kernel, device: &str, simulate_absent: bool) {
         simulate_absent,
         ..SmokeOptions::default()
     };
-    if let Some(number) = std::env::var(DIED_IN).ok().and_then(|text| text.parse().ok()) {
+    if let Some(number) = std::env::var(DIED_IN)
+        .ok()
+        .and_then(|text| text.parse().ok())
+    {
         if let Some(fault) = fault_of_launch(kernel, &device, &options, number) {
             println!("{FAILED}\n{fault}");
         }

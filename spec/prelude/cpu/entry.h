@@ -222,6 +222,7 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
         kiln_cpu_job_count = count;
         kiln_cpu_failed = false;
         kiln_cpu_message_length = kiln_cpu_remarks = 0;
+        kiln_cpu_message[0] = 0;
 #ifdef KILN_CPU_ASAN
         kiln_cpu_mark_memory(launch, launch->block[0] * launch->block[1] * launch->block[2]);
 #endif

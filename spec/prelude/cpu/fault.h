@@ -81,10 +81,7 @@ KILN_CPU_COLD void kiln_cpu_fault_begins(uint3 thread) {
 
 #if KILN_CPU_HAS_KERNEL
 // The message of the last launch on this copy of the object: its fault or, if it had none, the remarks of a check build.
-KILN_CPU_EXPORT const char* kiln_cpu_error(void) {
-    kiln_cpu_message[kiln_cpu_message_length] = 0;
-    return kiln_cpu_message;
-}
+KILN_CPU_EXPORT const char* kiln_cpu_error(void) { return kiln_cpu_message; }
 #endif
 
 #endif

@@ -101,7 +101,7 @@ KILN_CPU_COLD void kiln_cpu_tell_deadlock(void) {
 // Takes the next thread that can run and gives its context; home when there is none.
 static inline __attribute__((always_inline)) void* kiln_cpu_pick(void) {
     if (__builtin_expect(!kiln_cpu_state.ready_warps, 0)) {
-        if (kiln_cpu_state.live) kiln_cpu_tell_deadlock();
+        if (kiln_cpu_state.live && !kiln_cpu_failed) kiln_cpu_tell_deadlock();
         return kiln_cpu_home;
     }
     uint32_t warp = (uint32_t)__builtin_ctzll(kiln_cpu_state.ready_warps);

@@ -15,7 +15,8 @@ KILN_CPU_COLD bool kiln_cpu_refine(kiln_cpu_region* region, uintptr_t low_bits) 
     return true;
 }
 
-// The region that holds an access, by binary search; null after telling that there is none.
+// The region that holds an access, by binary search; null after telling that there is none, unless another thread's
+// fault was told.
 KILN_CPU_COLD kiln_cpu_region* kiln_cpu_find(uintptr_t at, uint32_t bytes, uint32_t access, uint32_t place,
                                              uint16_t* site) {
     uint32_t first = 0, last = kiln_cpu_watch.regions;
@@ -30,7 +31,7 @@ KILN_CPU_COLD kiln_cpu_region* kiln_cpu_find(uintptr_t at, uint32_t bytes, uint3
         *site = (uint16_t)first;
         return region;
     }
-    kiln_cpu_tell_outside(at, bytes, access, place);
+    if (!kiln_cpu_failed) kiln_cpu_tell_outside(at, bytes, access, place);
     return 0;
 }
 
@@ -227,12 +228,26 @@ KILN_INLINE bool kiln_cpu_see_cells(kiln_cpu_region* region, uintptr_t at, uint3
     return true;
 }
 
+// The running thread accessed memory outside, and stops. A wrong index may come from a race that is not known yet,
+// because the other thread has not run. The other threads therefore run on, to the next barrier at most. If they show
+// a race, that is told instead.
+KILN_CPU_CALLEE void* kiln_cpu_park(void) {
+    if (!kiln_cpu_watch.parked) kiln_cpu_watch.left = KILN_CPU_MAX_AFTER_FAULT;
+    kiln_cpu_watch.parked = true;
+#if KILN_CPU_FIBERS
+    return kiln_cpu_pick();
+#else
+    return kiln_cpu_home;
+#endif
+}
+
 // An access of any kind. Leaves the kernel if it is wrong.
 KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_see_any(const volatile void* address, uint32_t bytes,
                                                              uint32_t access, const void* from) {
     uintptr_t at = (uintptr_t)address;
     if (at - kiln_cpu_watch.stack_low < kiln_cpu_watch.stack_bytes) return;
     if (access & KILN_CPU_WRITES && kiln_cpu_tell_rival()) KILN_CPU_LEAVE(kiln_cpu_go_home);
+    if (kiln_cpu_failed && kiln_cpu_watch.left-- == 0) KILN_CPU_LEAVE(kiln_cpu_go_home);
     uint32_t place = kiln_cpu_place_of(from);
     uint16_t* site = kiln_cpu_site_of(place);
     kiln_cpu_region* region = &kiln_cpu_regions[*site];
@@ -240,14 +255,14 @@ KILN_CPU_HOT __attribute__((noinline)) void kiln_cpu_see_any(const volatile void
     if (__builtin_expect(offset >= region->bytes || region->bytes - offset < bytes, 0)) {
         region = kiln_cpu_find(at, bytes, access, place, site);
     }
-    if (region) {
-        if (region->cells) {
-            if (kiln_cpu_see_cells(region, at, bytes, access, place)) return;
-        } else if (!(region->read_only && access & KILN_CPU_WRITES)) {
-            return;
-        } else {
-            kiln_cpu_tell_read_only(region, at, bytes, place);
-        }
+    if (!region) {
+        KILN_CPU_LEAVE(kiln_cpu_park);
+    } else if (region->cells) {
+        if (kiln_cpu_see_cells(region, at, bytes, access, place)) return;
+    } else if (!(region->read_only && access & KILN_CPU_WRITES)) {
+        return;
+    } else {
+        kiln_cpu_tell_read_only(region, at, bytes, place);
     }
     KILN_CPU_LEAVE(kiln_cpu_go_home);
 }

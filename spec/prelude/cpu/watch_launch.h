@@ -88,6 +88,7 @@ KILN_CPU_COMMON void kiln_cpu_watch_block(void) {
     watch->unwritten.bytes = 0;
     watch->doubtful.bytes = 0;
     watch->overwritten = 0;
+    watch->parked = false;
     if (watch->blocks < KILN_CPU_MAX_NUMBERED_BLOCKS) kiln_cpu_block_firsts[watch->blocks] = watch->interval;
     watch->blocks++;
     for (uint32_t i = 0; i < watch->regions; i++) {

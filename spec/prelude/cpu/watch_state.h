@@ -14,6 +14,7 @@
 #define KILN_CPU_MAX_CHAINS 256
 #define KILN_CPU_MAX_PUBLICATIONS (1u << 18)
 #define KILN_CPU_MAX_COPIES (1u << 16)
+#define KILN_CPU_MAX_AFTER_FAULT (1u << 20)
 #define KILN_CPU_MAX_NUMBERED_BLOCKS (1u << 20)
 
 // What an access is; the last three are kept with the thread in a cell.
@@ -144,6 +145,8 @@ struct kiln_cpu_watch_state {
     kiln_cpu_doubtful_read doubtful;
     kiln_cpu_rival_write rival;
     uint32_t overwritten;   // granules that the rival write overwrites; 0 if there is none
+    uint32_t left;          // accesses that other threads may make after a fault
+    bool parked;            // a thread has stopped at a fault
     bool equal_stores;      // the author allows stores of the same value
     kiln_cpu_cell* free_cells;
     kiln_cpu_cell* cells_end;

@@ -95,6 +95,25 @@ fn the_source_stays_as_it_is_and_the_receipt_entry_follows_the_release_entry() {
 }
 
 #[test]
+fn a_unit_for_the_cpu_says_whether_equal_stores_are_allowed() {
+    let source = SourceText::from_expanded("__global__ void k() {}\n");
+    let scan = SourceScan::new(&source).expect("the source should scan");
+    let text = |equal_stores, target| {
+        let spec = KernelSpec {
+            equal_stores,
+            ..bare_spec()
+        };
+        let (config, problem) = (Config::default(), Problem::default());
+        let unit = TranslationUnit::new(&source, &scan, &spec, "k", &config, &problem, target);
+        unit.expect("the unit should generate").text
+    };
+    let defined = "#define KILN_CPU_EQUAL_STORES 1\n";
+    assert!(text(true, Target::Cpu).contains(defined));
+    assert!(!text(false, Target::Cpu).contains(defined));
+    assert!(!text(true, Target::Cuda).contains(defined));
+}
+
+#[test]
 fn a_unit_comes_in_the_order_prelude_defines_source_exports() {
     let unit = unit("#include <cuda_fp16.h>\n#define LOCAL N\n__global__ void k() {}\n");
     let order = [

@@ -56,8 +56,7 @@ impl Opened {
             verified.receipt = receipt_text(&receipt);
         }
         let worst = if arm.job.check {
-            let checked =
-                rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected);
+            let checked = rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected);
             checked.map(|checked| {
                 verified.remark = checked.remark;
                 checked.worst

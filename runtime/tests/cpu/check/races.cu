@@ -330,3 +330,12 @@ __global__ void a_plain_read_before_another_location_is_compared(const int* in, 
     atomicCAS(&x[1], seen, 1);
     atomicAdd(&x[0], in[1]);  //!
 }
+
+//: 1 32 0 s
+__global__ void an_index_outside_that_a_race_makes(const int* in, int* x, float* y) {
+    __shared__ int s[32];
+    s[threadIdx.x] = 1 << 28;
+    __syncthreads();
+    s[threadIdx.x ^ 31] = (int)threadIdx.x;  //!
+    x[threadIdx.x] = in[s[threadIdx.x]];  //!
+}

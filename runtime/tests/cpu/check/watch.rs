@@ -147,10 +147,16 @@ fn every_race_is_told_in_one_launch_with_both_lines_and_the_variable() {
 
 #[test]
 fn stores_of_one_value_at_the_same_time_are_told_as_such_and_accepted_if_the_author_allows_them() {
-    let (equal, _) = include_str!("equal.cu").split_once("// Kernels that").unwrap();
+    let (equal, _) = include_str!("equal.cu")
+        .split_once("// Kernels that")
+        .unwrap();
     assert!(cases(equal).len() >= 6);
     all_are_told(equal, &[], &["; both write the same value (0x"]);
-    all_are_told(equal, &[], &["\nhelp: if that is meant, declare `equal_stores = allow`"]);
+    all_are_told(
+        equal,
+        &[],
+        &["\nhelp: if that is meant, declare `equal_stores = allow`"],
+    );
     for device in devices() {
         let built = Built::with_definition(&device, ALLOWED, equal);
         for case in &cases(equal) {
@@ -171,9 +177,19 @@ fn stores_of_other_values_at_the_same_time_are_told_although_the_author_allows_e
     for device in devices() {
         let built = Built::with_definition(&device, ALLOWED, source);
         for case in unequal {
-            let text = built.launch(case, Schedule::Forward).expect_err(case.name).to_string();
-            let has_lines = case.lines.iter().all(|line| text.contains(&format!("at kernel.cu:{line}")));
-            assert!(text.contains("race: it ") && has_lines, "{}: {text}", case.name);
+            let text = built
+                .launch(case, Schedule::Forward)
+                .expect_err(case.name)
+                .to_string();
+            let has_lines = case
+                .lines
+                .iter()
+                .all(|line| text.contains(&format!("at kernel.cu:{line}")));
+            assert!(
+                text.contains("race: it ") && has_lines,
+                "{}: {text}",
+                case.name
+            );
             assert!(!text.contains("the same value"), "{text}");
             for seed in 0..4 {
                 for schedule in [Schedule::Reversed, Schedule::Seeded(seed)] {

@@ -202,6 +202,21 @@ fn types_multiply_problems_that_do_not_name_one() {
 }
 
 #[test]
+fn stores_of_the_same_value_are_a_part_of_the_spec_and_of_its_hash() {
+    let plain = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap().spec;
+    let with = |value: &str| {
+        let item = format!("equal_stores = {value},\n    verify(");
+        read(&NORM_ATTRIBUTE.replace("verify(", &item), NORM_ITEM)
+    };
+    let allowing = with("allow").unwrap().spec;
+    assert_eq!((plain.equal_stores, allowing.equal_stores), (false, true));
+    assert_ne!(plain.hash(), allowing.hash());
+    let json = allowing.to_json();
+    assert_eq!(crate::KernelSpec::from_json(&json).unwrap(), allowing);
+    assert!(with("deny").is_err());
+}
+
+#[test]
 fn a_kernel_for_some_backends_has_no_problems_on_the_others() {
     let attribute = NORM_ATTRIBUTE.replace("verify(", "only(cuda),\n    verify(");
     let spec = read(&attribute, NORM_ITEM).unwrap().spec;

@@ -112,6 +112,12 @@ fn candidates() -> Vec<Case> {
             .edit(SOURCE, "2.0f * x[i]", "2.0f * x[i] + (ITEMS == 2 && i + 1 == n ? x[n] : 0.0f)")
             .runs(RUN)
             .prints("            out of bounds, for example THREADS=32,ITEMS=2: block (8,0,0) thread (4,0,0): out of bounds: it reads `x`[521] (4 bytes) at src/scale.cu:3, but there are 521 elements of 4 bytes"),
+        case("candidates whose outputs a race makes wrong")
+            .edit(SOURCE, "2.0f * x[i]", "2.0f * (ITEMS == 2 ? turned[THREADS - 1 - threadIdx.x] : x[i])")
+            .edit(SOURCE, "    unsigned", "    __shared__ float turned[THREADS]; unsigned")
+            .edit(SOURCE, "    for", "    if (ITEMS == 2) turned[threadIdx.x] = first < n ? x[first] : 0.0f;\n    for")
+            .runs(RUN)
+            .prints("            race, for example THREADS=32,ITEMS=2: block (0,0,0) thread (16,0,0): race: it writes shared variable `turned`[16] at src/scale.cu:3, which thread (15,0,0) of the block reads at src/scale.cu:4, and no __syncwarp() or barrier orders the two"),
         case("candidates that are wrong, without a reference")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 ? 3.0f : 2.0f)")
             .runs(RUN)
