@@ -339,6 +339,9 @@ impl<'a> Checker<'a> {
     /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault. A check
     /// build of the tuned problem may be slow, so running out of time there (`on_tuned`) is not a fault.
     fn judge(&self, outcome: Outcome, on_tuned: bool) -> Checked {
+        if outcome == Outcome::OutOfTime {
+            return Checked::Failed(outcome);
+        }
         let slow = on_tuned && matches!(outcome, Outcome::TimedOut { .. });
         let wrong = matches!(
             outcome,

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use kiln::compiler::Compiler;
+use kiln::backend::cpu::{CpuCompiler, CpuOptions};
+use kiln::compiler::{Compiler, CompilerIdentity};
 use kiln::devices::name_of;
 use kiln::{Device, DeviceError, device::DeviceBackend};
 use kiln_cache::{Cache, OpenOptions, ProbeCommand, Waiting};
@@ -60,6 +61,18 @@ fn first_device() -> String {
 pub fn compiler(device: &dyn DeviceBackend) -> Result<&dyn Compiler, LabError> {
     let compiler = device.compiler();
     compiler.map_err(|error| LabError::NoCompiler { error })
+}
+
+/// The installed C++ compilers that the cpu device could use instead of the compiler `used`.
+pub fn other_compilers(used: &CompilerIdentity) -> Vec<String> {
+    let differs = |program: &PathBuf| {
+        let compiler = CpuCompiler::at(program, &CpuOptions::default());
+        compiler.is_ok_and(|compiler| compiler.identity() != used)
+    };
+    let others = CpuCompiler::installed().into_iter().filter(differs);
+    others
+        .map(|program| program.display().to_string())
+        .collect()
 }
 
 /// If a compiler is a library, wraps it so that it runs in separate processes. The wrapper limits the time and memory

@@ -17,7 +17,7 @@ use crate::OracleError;
 use crate::candidate::outcome::internal;
 use crate::candidate::{Which, Workshop};
 use crate::peaks;
-use crate::worker::{ArmJob, Reply, Request, Worker, WorkerError, reference_of};
+use crate::worker::{ArmJob, OnLaunch, Reply, Request, Worker, WorkerError, reference_of};
 use kiln_project::TunedKernel;
 
 /// Time limit of a plain-Rust reference for one problem.
@@ -227,15 +227,34 @@ impl Expectations {
         seed: u64,
         plan: LaunchPlan,
     ) -> Result<PathBuf, WorkerError> {
+        self.get_watched((problem, seed), plan, &|_| Ok(()))
+    }
+
+    /// Like [`Self::get`], and passes the times of launches of the bench's problem on to `on_launch`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::get`] and of `on_launch`.
+    pub(crate) fn get_watched(
+        &self,
+        (problem, seed): (&Problem, u64),
+        plan: LaunchPlan,
+        on_launch: OnLaunch<'_>,
+    ) -> Result<PathBuf, WorkerError> {
         let made = {
             let lock = self.made.lock();
             let mut made = lock.unwrap_or_else(std::sync::PoisonError::into_inner);
             made.entry((problem.clone(), seed)).or_default().clone()
         };
-        made.get_or_init(|| self.make(problem, seed, plan)).clone()
+        made.get_or_init(|| self.make((problem, seed), plan, on_launch))
+            .clone()
     }
 
-    fn make(&self, problem: &Problem, seed: u64, plan: LaunchPlan) -> Result<PathBuf, WorkerError> {
+    fn make(
+        &self,
+        (problem, seed): (&Problem, u64),
+        plan: LaunchPlan,
+        on_launch: OnLaunch<'_>,
+    ) -> Result<PathBuf, WorkerError> {
         // The device is part of the file name, because the expected outputs of one case can differ between devices.
         let name = format!(
             "{}-{problem}-{seed}-{}",
@@ -277,7 +296,7 @@ impl Expectations {
             &Request::Open(Box::new(bench.job(arms))),
             Duration::from_secs(20),
         )?;
-        match worker.ask(&request, DEADLINE)? {
+        match worker.ask_watched(&request, DEADLINE, on_launch)? {
             Reply::Written => Ok(path),
             _ => Err(WorkerError::Spawn(
                 "a worker was asked for a reference, but answered something else".into(),

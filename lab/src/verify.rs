@@ -10,7 +10,7 @@ use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
 
 use crate::candidate::outcome::{internal, of_worker_error};
 use crate::reference::Expectations;
-use crate::worker::{ArmJob, Reply, Request, VerifyJob, Worker, WorkerError};
+use crate::worker::{ArmJob, OnLaunch, Reply, Request, VerifyJob, Worker, WorkerError};
 use crate::{Bench, launch_deadline};
 
 /// Time limit for a case in a check build.
@@ -29,6 +29,9 @@ const HANDLING_NS_PER_BYTE: u64 = 200;
 /// Problems with more bytes of data than this are verified only for finalists, not for every trial. For a single
 /// launch, the host would spend thousands of times the launch time on handling the data.
 const MAX_TRIAL_BYTES: u64 = 16 << 20;
+
+/// Ignores the times of launches.
+const UNWATCHED: OnLaunch<'static> = &|_| Ok(());
 
 /// A problem, with the seed of its inputs, on which candidates are verified.
 #[derive(Clone, Debug)]
@@ -91,17 +94,19 @@ impl KeptWorker {
         arm: &ArmJob,
         cases: &[Case],
     ) -> Result<Proof, WorkerError> {
-        let jobs = verifier.jobs(arm, cases)?;
+        let jobs = verifier.jobs(arm, cases, UNWATCHED)?;
         if let Some(mut worker) = self.0.take() {
             let load = Request::Load(Box::new(arm.clone()));
             let loaded = worker.ask(&load, OPENING);
-            if let Ok(proof) = loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone())) {
+            if let Ok(proof) =
+                loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone(), UNWATCHED))
+            {
                 self.0 = Some(worker);
                 return Ok(proof);
             }
         }
         let mut worker = verifier.open(arm)?;
-        let proof = verifier.ask(&mut worker, arm, jobs)?;
+        let proof = verifier.ask(&mut worker, arm, jobs, UNWATCHED)?;
         self.0 = Some(worker);
         Ok(proof)
     }
@@ -160,9 +165,22 @@ impl Verifier<'_> {
     /// # Errors
     /// If a case fails, or if no case applies. The error describes the first failure, and the worker has ended.
     pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
-        let jobs = self.jobs(arm, cases)?;
+        self.verify_watched(arm, cases, UNWATCHED)
+    }
+
+    /// Like [`Self::verify`], and passes the times of launches of the bench's problem on to `on_launch`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::verify`] and of `on_launch`.
+    pub fn verify_watched(
+        &self,
+        arm: &ArmJob,
+        cases: &[Case],
+        on_launch: OnLaunch<'_>,
+    ) -> Result<Proof, WorkerError> {
+        let jobs = self.jobs(arm, cases, on_launch)?;
         let mut worker = self.open(arm)?;
-        self.ask(&mut worker, arm, jobs)
+        self.ask(&mut worker, arm, jobs, on_launch)
     }
 
     /// The problem of the first case on which an arm fails, for error messages. Each case runs in a fresh worker.
@@ -183,9 +201,16 @@ impl Verifier<'_> {
 
     /// The verification jobs for a worker. This function creates the files of expected outputs before the worker is
     /// opened, because creating them may start another worker, and a GPU may accept only one process at a time.
-    fn jobs(&self, arm: &ArmJob, cases: &[Case]) -> Result<Vec<VerifyJob>, WorkerError> {
+    fn jobs(
+        &self,
+        arm: &ArmJob,
+        cases: &[Case],
+        on_launch: OnLaunch<'_>,
+    ) -> Result<Vec<VerifyJob>, WorkerError> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
-        let jobs = cases.enumerate().map(|(i, case)| self.job(arm, case, i));
+        let jobs = cases
+            .enumerate()
+            .map(|(i, case)| self.job(arm, case, i, on_launch));
         let jobs: Vec<VerifyJob> = jobs.collect::<Result<_, _>>()?;
         if jobs.is_empty() {
             return Err(failed(
@@ -200,11 +225,13 @@ impl Verifier<'_> {
         worker: &mut Worker,
         arm: &ArmJob,
         jobs: Vec<VerifyJob>,
+        on_launch: OnLaunch<'_>,
     ) -> Result<Proof, WorkerError> {
         let mut proof = Proof::default();
         for job in jobs {
             let deadline = self.deadline(arm, &job.problem);
-            let reply = worker.ask(&Request::Verify(job.clone()), deadline);
+            let request = Request::Verify(job.clone());
+            let reply = worker.ask_watched(&request, deadline, on_launch);
             match reply.map_err(|error| self.blame_alignment(arm, job, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
@@ -287,14 +314,19 @@ impl Verifier<'_> {
         valid.is_ok() && plan.map_or(true, |plan| plan.check(&self.bench.device_limits).is_ok())
     }
 
-    fn job(&self, arm: &ArmJob, case: &Case, number: usize) -> Result<VerifyJob, WorkerError> {
+    fn job(
+        &self,
+        arm: &ArmJob,
+        case: &Case,
+        number: usize,
+        on_launch: OnLaunch<'_>,
+    ) -> Result<VerifyJob, WorkerError> {
         let plan = plan_of(self.spec, arm, &case.problem).map_err(failed)?;
         // The reference is launched with the baseline's geometry, not with the candidate's.
         let reference_plan = self.spec.baseline_plan(&case.problem, None);
         let reference_plan = reference_plan.map_err(failed)?;
-        let expected = self
-            .expected
-            .get(&case.problem, case.seed, reference_plan)?;
+        let made = (&case.problem, case.seed);
+        let expected = self.expected.get_watched(made, reference_plan, on_launch)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
         // One of the two seeds is verified with buffers between guard zones, which detect a stray write of a single
@@ -391,6 +423,7 @@ mod tests {
             worker: WorkerLimits {
                 command: Vec::new(),
                 reap: Duration::ZERO,
+                until: None,
             },
             device: "cpu".into(),
             package: "kiln-kernels".into(),

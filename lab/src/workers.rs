@@ -364,7 +364,7 @@ fn fault(order: &[ArmId], launching: Option<usize>, error: &WorkerError) -> Faul
     let arm = match error {
         WorkerError::Failed { arm, .. } => *arm,
         WorkerError::TimedOut(_) | WorkerError::Lost { .. } => launching,
-        WorkerError::Unkillable { .. } | WorkerError::Spawn(_) => None,
+        WorkerError::Unkillable { .. } | WorkerError::OutOfTime | WorkerError::Spawn(_) => None,
     };
     Fault {
         arm: arm.and_then(|arm| order.get(arm).copied()),

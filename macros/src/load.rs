@@ -43,7 +43,11 @@ impl DeclarationSite {
         );
         let given = env::var_os(TUNED_VARIABLE);
         site.local = local_tables_folder(given, &site.root, &site.package);
-        let strict = env::var_os(STRICT_VARIABLE);
+        let strict = env::var_os(STRICT_VARIABLE).filter(|_| {
+            let is_primary = env::var_os("CARGO_PRIMARY_PACKAGE").is_some();
+            let folder = env::current_dir().and_then(fs::canonicalize);
+            is_own(is_primary, folder.ok().as_deref(), &site.root)
+        });
         site.strict = is_strict(
             strict
                 .map(|value| value.to_string_lossy().into_owned())
@@ -128,6 +132,13 @@ impl DeclarationSite {
     }
 }
 
+/// Whether the package in the folder `root` belongs to the workspace that is built. The tables of other packages cannot
+/// be changed by the user. Cargo starts the compiler in the folder of the workspace for its members, and in the package's
+/// own folder for other packages. It marks the packages that the user asked for as primary.
+fn is_own(is_primary: bool, compiler_folder: Option<&Path>, root: &Path) -> bool {
+    is_primary || compiler_folder.is_none_or(|folder| folder != root)
+}
+
 /// An expanded source, and the files from which it was read.
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
@@ -153,4 +164,25 @@ pub(crate) fn read_bytes(path: &Path, limit_bytes: u64) -> Result<Vec<u8>, ReadE
         return Err(ReadError::TooLarge { limit_bytes });
     }
     Ok(fs::read(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strictness_concerns_the_packages_of_the_workspace_that_is_built() {
+        let [workspace, member, other] = ["/w", "/w/member", "/other"].map(Path::new);
+        assert!(is_own(true, Some(workspace), workspace), "the root package");
+        assert!(is_own(true, Some(workspace), member), "a member by name");
+        assert!(
+            is_own(false, Some(workspace), member),
+            "a member that another one needs"
+        );
+        assert!(!is_own(false, Some(other), other), "a path dependency");
+        assert!(
+            is_own(false, None, member),
+            "a compiler in an unknown folder"
+        );
+    }
 }

@@ -33,11 +33,12 @@ impl Fault {
         Self { arm: None, outcome }
     }
 
-    /// Whether nothing more can be measured in this run, because the device is lost or a disk is full.
+    /// Whether nothing more can be measured in this run, because the device is lost, a disk is full, or the
+    /// time of the run ended.
     pub fn ends_the_run(&self) -> bool {
         matches!(
             self.outcome,
-            Outcome::DeviceLost { .. } | Outcome::DiskFull { .. }
+            Outcome::DeviceLost { .. } | Outcome::DiskFull { .. } | Outcome::OutOfTime
         )
     }
 }

@@ -23,7 +23,7 @@ pub use declaration_error::{DeclarationError, SourceFault};
 pub use error::ProjectError;
 pub use kernel::{HiddenKernel, TunedKernel};
 pub use selection::PackageSelection;
-pub use tables::{TableFileError, TableFolder};
+pub use tables::{FolderLock, TableFileError, TableFolder};
 
 use self::workspace::root_of;
 

@@ -88,6 +88,11 @@ pub struct TaskFigures {
 }
 
 impl TaskFigures {
+    /// Whether a config of the task was tried, or a decision is known.
+    pub(super) fn is_searched(&self) -> bool {
+        self.trials + self.earlier_trials > 0 || self.evidence.winner.is_some()
+    }
+
     /// The name of the task in headings: the kernel, and the problem in parentheses.
     pub fn name(&self) -> String {
         if self.problem.is_empty() {

@@ -74,12 +74,60 @@ fn draw_row(row: &IntervalRow, y: f64, at: &impl Fn(f64) -> String) -> Markup {
     }
 }
 
-/// Shortens a name to the available space.
+/// The space for a name, in units of the view box.
+const NAME_WIDTH: f64 = NAMES - 16.0;
+
+/// The size of the letters of a name (see `style.css`).
+const LETTER: f64 = 12.5;
+
+/// Shortens a name to the available space. The middle is left out, because the kernel is at the beginning of the name,
+/// and problems often differ at the end. A name that is too wide would lose its beginning at the edge of the picture.
 fn fitting(name: &str) -> String {
-    const MAX_CHARS: usize = 56;
-    if name.chars().count() <= MAX_CHARS {
+    if width(name) <= NAME_WIDTH {
         return name.to_owned();
     }
-    let cut: String = name.chars().take(MAX_CHARS - 1).collect();
-    format!("{cut}…")
+    let chars: Vec<char> = name.chars().collect();
+    let cut = |kept: usize| {
+        let (head, tail) = (kept - kept / 3, kept / 3);
+        let head: String = chars[..head].iter().collect();
+        let tail: String = chars[chars.len() - tail..].iter().collect();
+        format!("{head}…{tail}")
+    };
+    let lengths = (1..chars.len()).rev();
+    let shortened = lengths.map(cut).find(|cut| width(cut) <= NAME_WIDTH);
+    shortened.unwrap_or_default()
+}
+
+/// An upper bound of the width of a text in the widest font of the page, DejaVu Sans. Its widths are multiples of 1/1000
+/// of the size of the letters.
+fn width(text: &str) -> f64 {
+    let thousandths = |letter: char| match letter {
+        'i' | 'j' | 'l' | '|' | ' ' | ',' | '.' | ':' => 340,
+        '(' | ')' | '[' | ']' | 'f' | 'r' | 't' | 's' | '/' | '-' => 530,
+        '0'..='9' | 'a'..='l' | 'n'..='v' | 'x'..='z' | '_' => 640,
+        _ => 1000,
+    };
+    let sum: u32 = text.chars().map(thousandths).sum();
+    f64::from(sum) / 1000.0 * LETTER
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_keeps_its_beginning_and_its_end_within_the_picture() {
+        let short = "gemm (m=1024)";
+        assert_eq!(fitting(short), short);
+        let long = format!("gemm_f16 ({}, n=7)", "m=123456789, ".repeat(10));
+        let fitted = fitting(&long);
+        assert!(width(&fitted) <= NAME_WIDTH, "{fitted}");
+        assert!(width(&fitted) > NAME_WIDTH - 30.0, "{fitted}");
+        assert!(
+            fitted.starts_with("gemm_f16 (m=") && fitted.ends_with(" n=7)"),
+            "{fitted}"
+        );
+        // Fifty-six digits are wider than the space, although they are few.
+        assert!(fitting(&"8".repeat(56)).contains('…'));
+    }
 }

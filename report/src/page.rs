@@ -46,6 +46,9 @@ pub(super) fn document(title: &str, body: &Markup) -> String {
 }
 
 fn body(figures: &RunFigures) -> Markup {
+    let (searched, others): (Vec<_>, Vec<_>) = decided_first(&figures.tasks)
+        .into_iter()
+        .partition(|(task, _)| task.is_searched());
     html! {
         header {
             h1 { "Run " (figures.run) }
@@ -71,8 +74,19 @@ fn body(figures: &RunFigures) -> Markup {
                 h2 { "What ran, and on what" }
                 (environment::draw(figures))
             }
-            @for (task, number) in decided_first(&figures.tasks) {
+            @for (task, number) in searched {
                 (section(task, number, &figures.tasks))
+            }
+            @if !others.is_empty() {
+                details class="others" {
+                    summary { "Problems that were not searched: " (others.len()) }
+                    @for (task, number) in others {
+                        section class="task" id=(format!("task-{number}")) {
+                            (heading(task))
+                            p class="note" { (counts(task)) }
+                        }
+                    }
+                }
             }
         }
     }
@@ -135,7 +149,7 @@ fn section(task: &TaskFigures, number: usize, tasks: &[TaskFigures]) -> Markup {
     let own = environment::own(task, tasks);
     html! {
         section class="task" id=(format!("task-{number}")) {
-            h2 { (task.kernel) @if !task.problem.is_empty() { " " span class="problem" { (breakable(&task.problem)) } } }
+            (heading(task))
             p class="note" { (counts(task)) }
             (task.evidence.draw())
             @if !own.is_empty() {
@@ -154,6 +168,12 @@ fn section(task: &TaskFigures, number: usize, tasks: &[TaskFigures]) -> Markup {
             h3 { "Best configs" }
             (best::draw(&task.best, winner))
         }
+    }
+}
+
+fn heading(task: &TaskFigures) -> Markup {
+    html! {
+        h2 { (task.kernel) @if !task.problem.is_empty() { " " span class="problem" { (breakable(&task.problem)) } } }
     }
 }
 

@@ -106,11 +106,12 @@ fn in_race(task: &TaskFigures) -> Option<f64> {
     Some(1.0 / times(ratio))
 }
 
-/// Draws one row per problem, sorted by state and then by speed-up, the fastest first.
+/// Draws one row per problem that was searched, sorted by state and then by speed-up, the fastest first.
 pub(super) fn draw(tasks: &[TaskFigures]) -> Markup {
     let mut rows: Vec<SpeedupRow<'_>> = tasks
         .iter()
         .zip(1..)
+        .filter(|(task, _)| task.is_searched())
         .map(|(task, n)| SpeedupRow::new(task, n))
         .collect();
     rows.sort_by(|a, b| (a.standing.cmp(&b.standing)).then(b.speedup.total_cmp(&a.speedup)));

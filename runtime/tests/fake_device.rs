@@ -214,6 +214,7 @@ fn compiles_fail_and_are_cut_as_scripted() {
         request.limits = CompileLimits {
             deadline: Duration::from_millis(50),
             memory_bytes: 1 << 20,
+            ..CompileLimits::default()
         };
         device.compiler().unwrap().compile(&request)
     };

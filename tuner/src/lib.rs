@@ -63,6 +63,10 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
             });
         }
     };
+    if let Err(error) = kiln::compiler::deadline_of_user() {
+        eprintln!("error: {error}");
+        return ExitCode::from(error::USAGE);
+    }
     match commands::dispatch(cli, catalogue) {
         Ok(code) => code,
         Err(failure) => {

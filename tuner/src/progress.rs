@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A stage of tuning one kernel for one problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,11 @@ pub trait Reporter: Sync {
     fn run_finished(&self);
 }
 
-/// Whether progress is shown in plain lines: without a terminal, and in CI.
+/// Whether progress is shown in plain lines: without a terminal, in CI, and on a terminal on which indicatif would show
+/// nothing (`TERM` is `dumb` or unset).
 fn is_plain() -> bool {
-    !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some()
+    let hides_bars = ProgressDrawTarget::stderr().is_hidden();
+    !std::io::stderr().is_terminal() || std::env::var_os("CI").is_some() || hides_bars
 }
 
 /// Creates a reporter: bars on a terminal, plain lines elsewhere and in CI. With `verbose`, it prints a line for every

@@ -2,6 +2,7 @@
 //! outputs, and compares the device's receipt with the intended launch.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
@@ -73,6 +74,8 @@ pub struct Smoke<'a> {
     pub catalogue: &'static [&'static Kernel],
     /// The folder for files of expected outputs.
     pub folder: &'a Path,
+    /// The time limit of each row.
+    pub limit: Duration,
 }
 
 impl Smoke<'_> {
@@ -169,7 +172,8 @@ impl Smoke<'_> {
         let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
         let mut cases = verify::cases(&small, problem, 1);
         cases.retain(|case| whole || case.problem != *problem);
-        let bench = self.bench(kernel, problem);
+        let mut bench = self.bench(kernel, problem);
+        bench.worker.until = Some(Instant::now() + self.limit);
         let expected = Expectations::new(self.oracle(kernel, problem)?, bench.clone(), self.folder);
         let verifier = Verifier {
             bench: &bench,
@@ -184,6 +188,9 @@ impl Smoke<'_> {
             .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
         let proof = verifier.verify(&made.arm, &cases).map_err(|error| {
             let outcome = of_worker_error(&error);
+            if outcome == Outcome::OutOfTime {
+                return self.out_of_time();
+            }
             let outcome = match &checker {
                 Some(Ok(checker)) => checker.explain(which, &expected, &[], outcome),
                 _ => outcome,
@@ -197,7 +204,10 @@ impl Smoke<'_> {
         let orders = match &checker {
             None => String::new(),
             Some(Err(why)) => format!(", not checked for races: {why}"),
-            Some(Ok(checker)) => checked_orders(checker, which, &expected, problem)?,
+            Some(Ok(checker)) => match checker.check(which, &expected, &[]) {
+                Checked::Failed(Outcome::OutOfTime) => return Err(self.out_of_time()),
+                checked => checked_orders(checked, checker, (which, &expected), problem)?,
+            },
         };
         let agree = match expected.grade() {
             ReferenceGrade::BaselineOnly => {
@@ -208,6 +218,14 @@ impl Smoke<'_> {
         Ok(format!(
             "{} {}, {} {agree}, receipts as intended{orders}",
             made.arm.release, made.arm.plan, proof.cases
+        ))
+    }
+
+    fn out_of_time(&self) -> Trouble {
+        Trouble::Failed(format!(
+            "it did not end within {} s, the limit of a smoke test\n\
+             help: look for a loop that does not end, or set KILN_SMOKE_DEADLINE_S if the kernel needs longer",
+            self.limit.as_secs()
         ))
     }
 
@@ -263,14 +281,14 @@ impl Smoke<'_> {
     }
 }
 
-/// Runs the check build of a candidate, and returns the end of the description of its launch.
+/// Describes the result of the check build of a candidate: the end of the description of its launch.
 fn checked_orders(
+    checked: Checked,
     checker: &Checker<'_>,
-    which: Which<'_>,
-    expected: &Expectations,
+    (which, expected): (Which<'_>, &Expectations),
     problem: &Problem,
 ) -> Result<String, Trouble> {
-    match checker.check(which, expected, &[]) {
+    match checked {
         Checked::Passed { remark } => {
             let sizes = match checker.checks(problem) {
                 true => "",

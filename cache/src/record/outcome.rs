@@ -247,6 +247,8 @@ pub enum Outcome {
         /// The file that could not be written, and the system's message.
         text: String,
     },
+    /// The time of the run ended first. This says nothing about the config, and it is not stored.
+    OutOfTime,
     /// The measured time is shorter than the device's limits allow, so the measurement is wrong.
     TooFast {
         /// The quantity that exceeds the roofline, for example `GB/s`.
@@ -296,7 +298,8 @@ impl Outcome {
             Outcome::CompilerLost { crashed: false, .. }
             | Outcome::DeviceLost { .. }
             | Outcome::NotComparable { .. }
-            | Outcome::DiskFull { .. } => false,
+            | Outcome::DiskFull { .. }
+            | Outcome::OutOfTime => false,
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
             | Outcome::Internal { .. } => attempt >= ATTEMPTS,
@@ -352,6 +355,7 @@ impl Outcome {
             Outcome::WorkerLost { .. } => "worker lost",
             Outcome::DeviceLost { .. } => "device lost",
             Outcome::DiskFull { .. } => "disk full",
+            Outcome::OutOfTime => "out of time",
             Outcome::TooFast { .. } => "too fast",
             Outcome::Quarantined { .. } => "quarantined",
             Outcome::Internal { .. } => "internal error",

@@ -73,6 +73,7 @@ impl fmt::Display for Outcome {
                 measured,
                 peak,
             } => write!(f, ": {measured} {what}, but the device's peak is {peak}"),
+            Outcome::OutOfTime => Ok(()),
             Outcome::Quarantined { strikes } => write!(f, " after {strikes} strikes"),
             Outcome::Internal { message } => write!(f, ": {message}"),
         }

@@ -6,6 +6,7 @@
 //! - panics of sled are caught
 //! - opening has a deadline, and is first tried in a process that can be killed (see [`crate::probe`])
 
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -177,7 +178,7 @@ fn translated(error: sled::Error) -> StoreError {
         },
         // An error of the operating system (a full disk, missing permissions) does not mean that the content is
         // damaged.
-        sled::Error::Io(error) if error.raw_os_error().is_some() || is_lock(&error.to_string()) => {
+        sled::Error::Io(error) if is_of_the_system(&error) || is_lock(&error.to_string()) => {
             StoreError::Failed {
                 reason: error.to_string(),
             }
@@ -186,6 +187,19 @@ fn translated(error: sled::Error) -> StoreError {
             what: error.to_string(),
         },
     }
+}
+
+/// Whether the operating system refused a call. Sled keeps the number of such an error in some places, and only its kind
+/// in others. Its own errors about damaged content have other kinds.
+fn is_of_the_system(error: &io::Error) -> bool {
+    use io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    let kinds = [
+        StorageFull,
+        QuotaExceeded,
+        ReadOnlyFilesystem,
+        PermissionDenied,
+    ];
+    error.raw_os_error().is_some() || kinds.contains(&error.kind())
 }
 
 fn is_lock(reason: &str) -> bool {
@@ -282,6 +296,18 @@ mod tests {
     fn lost_book_keeping_is_noticed() {
         let lost = tampered(|db| drop(db.remove(TOTALS_KEY)));
         assert!(matches!(lost, Err(StoreError::Damaged { .. })));
+    }
+
+    #[test]
+    fn a_full_disk_is_not_called_a_damaged_database() {
+        // Sled copies its errors, and a copy has the kind and the text, but no number.
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            let told = translated(sled::Error::Io(io::Error::new(kind, "no space left")));
+            assert!(matches!(told, StoreError::Failed { .. }), "{told}");
+        }
+        let damaged = io::Error::new(io::ErrorKind::InvalidData, "bad crc");
+        let told = translated(sled::Error::Io(damaged));
+        assert!(matches!(told, StoreError::Damaged { .. }), "{told}");
     }
 
     #[test]

@@ -221,8 +221,42 @@ impl TextFault {
             line: line_of(text, part) + lines,
             problem: TextProblem::Json {
                 part: name.to_owned(),
-                message: without_position(error),
+                message: match word_at(part, error) {
+                    Some(word) if error.is_syntax() => {
+                        format!("{}, found `{word}`", without_position(error))
+                    }
+                    _ => without_position(error),
+                },
             },
+        }
+    }
+}
+
+/// The word of a text at which an error of the JSON reader lies, such as `NaN`; `None` if there is no word.
+fn word_at<'t>(text: &'t str, error: &serde_json::Error) -> Option<&'t str> {
+    const MAX_WORD: usize = 40;
+    let line = text.lines().nth(error.line().checked_sub(1)?)?;
+    let (before, after) = line.split_at_checked(error.column().checked_sub(1)?)?;
+    let is_part = |letter: char| letter.is_alphanumeric() || "_-+.".contains(letter);
+    let start = before.trim_end_matches(is_part).len();
+    let length = after.find(|letter| !is_part(letter)).unwrap_or(after.len());
+    let word = &line[start..before.len() + length];
+    (!word.is_empty() && word.len() <= MAX_WORD).then_some(word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_json_shows_the_word_that_was_found() {
+        for (text, word) in [
+            (r#"{"results": [{"value": NaN, "unit": 1}]}"#, Some("NaN")),
+            ("{\n  \"value\": -Infinity\n}", Some("-Infinity")),
+            (r#"{"a": ,}"#, None),
+        ] {
+            let error = serde_json::from_str::<serde_json::Value>(text).unwrap_err();
+            assert_eq!(word_at(text, &error), word, "{text}");
         }
     }
 }

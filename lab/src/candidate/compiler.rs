@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use kiln::artifacts::{ArtifactCache, compile_key};
-use kiln::compiler::{Artifact, BuildKind, CompileLimits, CompileRequest, Compiler};
+use kiln::compiler::{Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler};
 use kiln::device::DeviceInfo;
 use kiln::prepare::dialect;
 use kiln::recipe::Recipe;
@@ -110,7 +110,7 @@ impl<'a> Workshop<'a> {
             backend: dialect(&info.key),
             artifacts,
             folder,
-            limits: CompileLimits::default(),
+            limits: CompileLimits::of_user(),
             rules: LaunchRules::of(info),
             compiles: AtomicU64::new(0),
         }
@@ -303,10 +303,16 @@ impl<'a> Workshop<'a> {
             return Ok((artifact, false));
         }
         self.compiles.fetch_add(1, Ordering::Relaxed);
-        let artifact = self
-            .compiler
-            .compile(&request)
-            .map_err(|error| of_compile_error(&error))?;
+        let artifact =
+            self.compiler
+                .compile(&request)
+                .map_err(|error| match (&error, self.limits.until) {
+                    // The time of the run ended before the time limit of the compile.
+                    (CompileError::TimedOut { .. }, Some(until)) if Instant::now() >= until => {
+                        Outcome::OutOfTime
+                    }
+                    _ => of_compile_error(&error),
+                })?;
         // If the artifact cannot be stored, the next run only has to compile it again.
         let _ = self.artifacts.put(key, &artifact);
         Ok((artifact, true))

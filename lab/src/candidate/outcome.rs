@@ -68,6 +68,7 @@ pub fn of_worker_error(error: &WorkerError) -> Outcome {
                 None => format!("{how}: {stderr}"),
             },
         },
+        WorkerError::OutOfTime => Outcome::OutOfTime,
         WorkerError::Unkillable { .. } => Outcome::DeviceLost {
             text: error.to_string(),
         },

@@ -32,6 +32,9 @@ pub enum WorkerError {
     /// The worker did not reply in time and was killed.
     #[error("no answer within {}; killed", Nanoseconds::from(*.0))]
     TimedOut(Duration),
+    /// The time of the run ended before the worker replied, and the worker was killed.
+    #[error("the time of the run ended first")]
+    OutOfTime,
     /// The worker died.
     #[error("the worker died: {how}{}", if .stderr.is_empty() { String::new() } else { format!(": {}", .stderr) })]
     Lost {
@@ -66,7 +69,13 @@ pub struct WorkerLimits {
     pub command: Vec<std::ffi::OsString>,
     /// Maximum time for a killed worker to end.
     pub reap: Duration,
+    /// The time at which every worker is killed, because the time of the run has ended; `None` for no limit.
+    pub until: Option<Instant>,
 }
+
+/// Receives the time of a launch of the opened problem in nanoseconds, as soon as the worker reports it. If it returns
+/// an error, the worker is killed.
+pub type OnLaunch<'a> = &'a dyn Fn(u64) -> Result<(), WorkerError>;
 
 impl WorkerLimits {
     /// Starts workers from the running program.
@@ -85,6 +94,7 @@ impl WorkerLimits {
             command: vec![program.into(), "worker".into()],
             // A GPU's driver may keep a killed process until its kernel ends or the watchdog resets the device.
             reap: Duration::from_secs(30),
+            until: None,
         })
     }
 }
@@ -130,6 +140,7 @@ pub struct Worker {
     /// The index of the arm that the worker last announced that it would launch; -1 if it announced none.
     launching: Arc<AtomicI64>,
     reap: Duration,
+    until: Option<Instant>,
     ended: bool,
 }
 
@@ -163,18 +174,38 @@ impl Worker {
             stderr,
             launching,
             reap: limits.reap,
+            until: limits.until,
             ended: false,
         })
     }
 
+    /// Sets the time at which every later request ends; `None` for no limit.
+    pub(super) fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
     /// Sends a request and waits for its reply. The deadline does not include time during which the worker was ready to
-    /// run but got no processor, or during which this process was stopped (see `patience.rs`).
+    /// run but got no processor, or during which this process was stopped (see `patience.rs`). The end of the run's time
+    /// ends every request.
     ///
     /// # Errors
     /// If the worker dies, replies with a failure, or does not reply within the deadline. A worker that died or missed
     /// the deadline cannot be used again.
     pub fn ask(&mut self, request: &Request, deadline: Duration) -> Result<Reply, WorkerError> {
-        let patience = Patience::begin(self.child.id(), deadline);
+        self.ask_watched(request, deadline, &|_| Ok(()))
+    }
+
+    /// Like [`Self::ask`], and passes the times of launches on to `on_launch`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::ask`] and of `on_launch`.
+    pub fn ask_watched(
+        &mut self,
+        request: &Request,
+        deadline: Duration,
+        on_launch: OnLaunch<'_>,
+    ) -> Result<Reply, WorkerError> {
+        let mut patience = Patience::begin(self.child.id(), deadline, self.until);
         let sent = match &mut self.input {
             Some(input) => frame::write(input, request),
             None => return Err(self.lost()),
@@ -182,16 +213,29 @@ impl Worker {
         if sent.is_err() {
             return Err(self.lost());
         }
-        match patience.receive(&self.replies) {
-            Ok(Ok(Some(Reply::Failed { arm, outcome }))) => {
-                Err(WorkerError::Failed { arm, outcome })
-            }
-            Ok(Ok(Some(reply))) => Ok(reply),
-            Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
-            Err(RecvTimeoutError::Timeout) => {
-                self.kill()?;
-                Err(WorkerError::TimedOut(deadline))
-            }
+        loop {
+            return match patience.receive(&self.replies) {
+                Ok(Ok(Some(Reply::Launched { ns }))) => match on_launch(ns) {
+                    Ok(()) => continue,
+                    Err(error) => {
+                        self.kill()?;
+                        Err(error)
+                    }
+                },
+                Ok(Ok(Some(Reply::Failed { arm, outcome }))) => {
+                    Err(WorkerError::Failed { arm, outcome })
+                }
+                Ok(Ok(Some(reply))) => Ok(reply),
+                Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.lost()),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.kill()?;
+                    let out_of_time = self.until.is_some_and(|until| Instant::now() >= until);
+                    Err(match out_of_time {
+                        true => WorkerError::OutOfTime,
+                        false => WorkerError::TimedOut(deadline),
+                    })
+                }
+            };
         }
     }
 

@@ -33,45 +33,61 @@ pub(super) struct Patience {
     pid: u32,
     deadline: Duration,
     waited_before: Duration,
+    /// The time at which the request ends even if its deadline would be extended.
+    until: Option<Instant>,
+    /// The time of this request that was counted so far.
+    counted: Duration,
 }
 
 impl Patience {
-    /// Creates a deadline that starts now.
-    pub(super) fn begin(pid: u32, deadline: Duration) -> Patience {
+    /// Creates a deadline that starts now. After `until`, it is not extended.
+    pub(super) fn begin(pid: u32, deadline: Duration, until: Option<Instant>) -> Patience {
         Patience {
             pid,
             deadline,
             waited_before: waited_for_a_processor(pid),
+            until,
+            counted: Duration::ZERO,
         }
     }
 
-    /// Waits for a reply until the deadline has passed.
+    /// Waits for a reply until the deadline has passed. If several replies arrive, the deadline is that of all of them
+    /// together.
     ///
     /// # Errors
     /// No reply arrived in time, or the sender has ended.
-    pub(super) fn receive<T>(&self, replies: &Receiver<T>) -> Result<T, RecvTimeoutError> {
+    pub(super) fn receive<T>(&mut self, replies: &Receiver<T>) -> Result<T, RecvTimeoutError> {
         self.receive_by(|slice| replies.recv_timeout(slice), Instant::now)
     }
 
     /// Like [`Self::receive`], but `wait` waits for a reply and `now` reads the clock.
     fn receive_by<T>(
-        &self,
+        &mut self,
         mut wait: impl FnMut(Duration) -> Result<T, RecvTimeoutError>,
         now: impl Fn() -> Instant,
     ) -> Result<T, RecvTimeoutError> {
-        let (mut counted, mut stops) = (Duration::ZERO, 0);
-        while let Some(left) = self.left(counted) {
-            let slice = left.min(MAX_SLICE);
+        let mut stops = 0;
+        while let Some(left) = self.left(self.counted) {
             let start = now();
+            let until = self
+                .until
+                .map(|until| until.saturating_duration_since(start));
+            let slice = left.min(MAX_SLICE).min(until.unwrap_or(MAX_SLICE));
+            if until == Some(Duration::ZERO) {
+                break;
+            }
             match wait(slice) {
                 Err(RecvTimeoutError::Timeout) => {
                     let was_stopped = now() - start > slice + STOPPED && stops < MAX_STOPS;
                     match was_stopped {
                         true => stops += 1,
-                        false => counted += slice,
+                        false => self.counted += slice,
                     }
                 }
-                reply => return reply,
+                reply => {
+                    self.counted += (now() - start).min(slice);
+                    return reply;
+                }
             }
         }
         Err(RecvTimeoutError::Timeout)
@@ -129,7 +145,7 @@ mod tests {
 
     /// The number of slices until the deadline of 4 s passes, if each of the first `stops` slices takes a minute.
     fn slices(stops: usize) -> usize {
-        let patience = Patience::begin(std::process::id(), 4 * SECOND);
+        let mut patience = Patience::begin(std::process::id(), 4 * SECOND, None);
         let (start, passed, slices) = (Instant::now(), Cell::new(Duration::ZERO), Cell::new(0));
         let wait = |slice: Duration| {
             let stopped = slices.get() < stops;
@@ -151,10 +167,25 @@ mod tests {
     }
 
     #[test]
+    fn the_end_of_the_run_ends_a_request_whatever_its_deadline_is() {
+        let (start, passed) = (Instant::now(), Cell::new(Duration::ZERO));
+        let until = Some(start + 90 * SECOND);
+        // Every slice takes a minute, so no slice counts for the deadline.
+        let wait = |_| {
+            passed.set(passed.get() + 60 * SECOND);
+            Err::<(), _>(RecvTimeoutError::Timeout)
+        };
+        let mut patience = Patience::begin(std::process::id(), 4 * SECOND, until);
+        let reply = patience.receive_by(wait, || start + passed.get());
+        assert_eq!(reply, Err(RecvTimeoutError::Timeout));
+        assert_eq!(passed.get(), 120 * SECOND);
+    }
+
+    #[test]
     fn a_reply_is_received_before_the_deadline() {
         let (sender, replies) = std::sync::mpsc::channel();
         sender.send(7).unwrap();
-        let patience = Patience::begin(std::process::id(), SECOND);
+        let mut patience = Patience::begin(std::process::id(), SECOND, None);
         assert_eq!(patience.receive(&replies), Ok(7));
         drop(sender);
         assert_eq!(

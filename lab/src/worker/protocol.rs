@@ -201,6 +201,11 @@ pub enum Reply {
         /// The index of the arm.
         arm: usize,
     },
+    /// The first launch of a request on the opened problem took this time. This message does not answer a request.
+    Launched {
+        /// The time on the host's clock, in nanoseconds.
+        ns: u64,
+    },
     /// The file of expected outputs is written.
     Written,
     /// One sample for each index of the schedule.

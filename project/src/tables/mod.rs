@@ -42,6 +42,10 @@ pub struct WrittenTable {
     pub removed: Vec<PathBuf>,
 }
 
+/// Keeps other processes from changing the tables of a folder, until it is dropped.
+#[derive(Debug)]
+pub struct FolderLock(#[expect(dead_code, reason = "closing the file releases the lock")] fs::File);
+
 impl TableFolder {
     /// The folder at a path, which need not exist. No Rust files are known to read the folder.
     pub fn new(path: impl Into<PathBuf>) -> TableFolder {
@@ -175,12 +179,28 @@ impl TableFolder {
         }))
     }
 
+    /// Creates the folder, and waits until no other process changes its tables. Whoever reads a table to change it must
+    /// hold the lock until the table is written, or the rows that another process adds meanwhile are lost.
+    ///
+    /// # Errors
+    /// If the folder cannot be created or locked.
+    pub fn lock(&self) -> Result<FolderLock, TableFileError> {
+        self.create()?;
+        let folder = fs::File::open(&self.path).map_err(FileError::of("open", &self.path))?;
+        folder.lock().map_err(FileError::of("lock", &self.path))?;
+        Ok(FolderLock(folder))
+    }
+
     /// Writes a table, lists it in the index and removes the image files to which no row of the table refers. The images
     /// of the rows must be in the folder already.
     ///
     /// # Errors
     /// If a file cannot be read or written, or if the table is too large for a build to read it.
-    pub fn write(&self, table: &BakedTable) -> Result<WrittenTable, TableFileError> {
+    pub fn write(
+        &self,
+        table: &BakedTable,
+        _: &FolderLock,
+    ) -> Result<WrittenTable, TableFileError> {
         let mut index = self.index_to_update()?;
         let kernel = table.kernel();
         let text = table.to_text();
@@ -193,7 +213,6 @@ impl TableFolder {
         let file = index
             .insert(kernel)
             .map_err(TableFileError::of_kernel(kernel))?;
-        self.create()?;
         let path = self.path.join(file);
         write_if_changed(&path, text)?;
         self.write_index(&index)?;

@@ -575,6 +575,33 @@ fn problems_are_drawn_by_their_speed_ups_and_open_ones_last() {
 }
 
 #[test]
+fn problems_that_were_not_searched_fold_away() {
+    let sample = SampleCache::new();
+    let run = sample.run("proven", &trials(40), Some(PROVEN));
+    let mut figures = sample.figures(run);
+    let mut untouched = figures.tasks[0].clone();
+    untouched.kernel = "untouched".into();
+    (untouched.trials, untouched.earlier_trials) = (0, 0);
+    untouched.evidence.winner = None;
+    figures.tasks.push(untouched);
+    let page = sound(&figures);
+    let names = texts(&page, "svg.speedups a text");
+    assert_eq!(names.len(), 1, "{names:?}");
+    let folded = texts(&page, "details.others");
+    let [folded] = &folded[..] else {
+        panic!("{folded:?}")
+    };
+    assert!(
+        folded.starts_with("Problems that were not searched: 1"),
+        "{folded}"
+    );
+    assert!(
+        folded.contains("untouched") && !folded.contains("proven"),
+        "{folded}"
+    );
+}
+
+#[test]
 fn a_plan_shows_its_kinds_side_by_side_and_the_devices_that_disagree() {
     let text = r#"{"plan": "0123456789abcdef", "elements": 4, "finished": [0, 1, 3], "replicas": 2, "journals": 4, "records": 90,
         "root": "ff", "complaints": ["rejected <object>: unsigned"], "tasks": [

@@ -13,6 +13,12 @@ use crate::supervise::{Ended, Supervised};
 /// Maximum size of the collected output, in bytes. A compiler's messages about templates can be extremely long.
 const LOG_BYTES: usize = 1 << 20;
 
+/// The longest time between two checks of the limits.
+const MAX_SLICE: Duration = Duration::from_millis(500);
+
+/// The longest time in which a process that closed its output ends.
+const MAX_EXIT: Duration = Duration::from_secs(60);
+
 /// Runs a command until it ends or exceeds a limit. Returns how it ended, and its standard output and standard error
 /// together.
 ///
@@ -25,7 +31,7 @@ pub(crate) fn run_limited(
     let (mut reader, writer) = io::pipe()?;
     let mut shell = limited(command, limits);
     shell.stdout(writer.try_clone()?).stderr(writer);
-    let deadline = Instant::now() + limits.deadline;
+    let start = Instant::now();
     let mut group = Supervised::spawn(&mut shell)?;
     // This process must close its end of the pipe, or the output would never end.
     drop(shell);
@@ -40,13 +46,16 @@ pub(crate) fn run_limited(
         log
     })?;
     // The output ends when the last process of the group has closed the pipe.
-    let silent = receive.recv_timeout(deadline.saturating_duration_since(Instant::now()));
-    let ended = match silent {
-        Err(RecvTimeoutError::Timeout) => {
-            group.kill()?;
-            Ended::TimedOut
+    let ended = loop {
+        match receive.recv_timeout(MAX_SLICE.min(limits.deadline)) {
+            Err(RecvTimeoutError::Timeout) => {
+                if limits.are_exceeded(start.elapsed(), group.waited_for_a_processor()) {
+                    group.kill()?;
+                    break Ended::TimedOut;
+                }
+            }
+            _ => break group.end_by(Instant::now() + MAX_EXIT)?,
         }
-        _ => group.end_by(deadline)?,
     };
     let log = reading.join().unwrap_or_default();
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))
@@ -104,6 +113,7 @@ mod tests {
         CompileLimits {
             deadline: Duration::from_millis(deadline_ms),
             memory_bytes: 1 << 30,
+            until: None,
         }
     }
 

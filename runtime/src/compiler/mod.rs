@@ -9,6 +9,7 @@ pub(crate) mod end;
 pub(crate) mod error;
 mod in_workspace;
 pub(crate) mod include_folder;
+mod limits;
 pub(crate) mod log;
 pub(crate) mod manifest;
 pub(crate) mod process;
@@ -18,12 +19,12 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use kiln_spec::{Backend, Hash};
 
 pub use crate::compiler::error::{CompileError, is_of_a_crash};
 pub use crate::compiler::in_workspace::in_workspace;
+pub use crate::compiler::limits::{CompileLimits, deadline_of_user};
 
 use crate::compiler::include_folder::{Headers, IncludeFolder};
 use crate::compiler::recipe::Recipe;
@@ -129,7 +130,7 @@ impl CompileRequest {
             name: name.into(),
             options: Vec::new(),
             build: BuildKind::Release,
-            limits: CompileLimits::default(),
+            limits: CompileLimits::of_user(),
             scratch: None,
             recipe: None,
         }
@@ -153,25 +154,6 @@ impl CompileRequest {
     pub fn with_build(mut self, build: BuildKind) -> CompileRequest {
         self.build = build;
         self
-    }
-}
-
-/// The limits of one compile. If the compiler is a child process, it is killed with all its children at the deadline. A
-/// compiler that runs inside this process (see [`Compiler::library`]) cannot be killed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompileLimits {
-    /// Maximum wall time.
-    pub deadline: Duration,
-    /// Maximum address space of each process, in bytes.
-    pub memory_bytes: u64,
-}
-
-impl Default for CompileLimits {
-    fn default() -> Self {
-        CompileLimits {
-            deadline: Duration::from_secs(60),
-            memory_bytes: 4 << 30,
-        }
     }
 }
 

@@ -26,7 +26,7 @@ use kiln_spec::{Backend, Problem};
 
 pub use compared_with::ComparedWith;
 pub use report::{Check, CheckOutcome, Failure, SmokeReport};
-pub use worker::test;
+pub use worker::{deadline_of_user, test};
 
 use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;

@@ -29,6 +29,13 @@ const FAILED: &str = "kiln smoke: failed";
 const LAUNCH: &str = ", launch ";
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(300);
 
+/// The time limit of a smoke test: `KILN_SMOKE_DEADLINE_S`, or five minutes.
+pub fn deadline_of_user() -> Duration {
+    let text = std::env::var(DEADLINE).ok();
+    let seconds = text.and_then(|text| text.parse().ok());
+    seconds.map_or(DEFAULT_DEADLINE, Duration::from_secs)
+}
+
 /// The body of a generated smoke test. `path` is the test's module path and name.
 ///
 /// # Panics
@@ -45,11 +52,7 @@ pub fn test(kernel: &'static Kernel, path: &str) {
     }
     // The test harness names tests without their crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name);
-    let deadline = std::env::var(DEADLINE)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .map_or(DEFAULT_DEADLINE, Duration::from_secs);
-    match run_in_child(kernel, name, deadline) {
+    match run_in_child(kernel, name, deadline_of_user()) {
         Ok(output) => println!("{output}"),
         Err(why) => panic!("smoke test of `{}` on `{device}`: {why}", kernel.name()),
     }

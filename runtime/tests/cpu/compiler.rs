@@ -87,6 +87,7 @@ fn a_compile_without_end_is_stopped_at_its_deadline_and_one_without_bound_at_its
             request.limits = CompileLimits {
                 deadline,
                 memory_bytes,
+                ..CompileLimits::default()
             };
             device.compiler().unwrap().compile(&request).unwrap_err()
         };

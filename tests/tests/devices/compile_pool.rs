@@ -20,6 +20,7 @@ fn servers(mark: &str) -> ProcessCompiler {
             "worker".into(),
         ],
         reap: Duration::from_secs(5),
+        until: None,
     };
     let compiler = compile_only::compiler("sm_89").expect("NVRTC should be there");
     ProcessCompiler::around(&*compiler, &worker).expect("NVRTC is a library")

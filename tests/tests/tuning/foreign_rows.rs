@@ -47,9 +47,11 @@ fn a_smoke_test_does_not_run_rows_that_are_not_valid_on_the_device() {
         (device("cuda/sm_89/NVIDIA L4"), "LANES=32,ITEMS=2"),
     ];
     let table = tables::unmeasured(&kernel, &rows);
-    TableFolder::new(crate_.path().join("tuned"))
-        .write(&table)
-        .expect("the table should be written");
+    let folder = TableFolder::new(crate_.path().join("tuned"));
+    let lock = folder.lock().expect("the folder should be locked");
+    let written = folder.write(&table, &lock);
+    written.expect("the table should be written");
+    drop(lock);
     let mut smoke = crate_.tune("smoke");
     let said = stdout(&expect_code(smoke.args(["--device", "cpu"]), 0));
     assert!(said.contains("2 passed, 0 failed, 1 not run"), "{said}");

@@ -15,6 +15,7 @@ mod inspect;
 mod kernel_tuner;
 mod killed;
 mod large_problems;
+mod limits;
 mod peers;
 mod predict;
 mod proof_stands;

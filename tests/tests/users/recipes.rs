@@ -102,6 +102,7 @@ fn nvrtc_takes_headers_and_flags_of_then_also_in_a_process_of_its_own() {
     let worker = WorkerLimits {
         command: vec![tune_program().into(), "worker".into()],
         reap: Duration::from_secs(5),
+        until: None,
     };
     check(&ProcessCompiler::around(&*compiler, &worker).expect("NVRTC is a library"));
 }

@@ -33,6 +33,7 @@ fn prepare(folder: &TableFolder) -> Result<(), Failure> {
     if let Some(attributes) = folder.create()? {
         print(&format!("wrote {}\n", attributes.display()));
     }
+    let _lock = folder.lock()?;
     let index = folder.index_path();
     match &indexed {
         Some(_) => print(&format!("{} is there already\n", index.display())),

@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use kiln_spec::Backend;
 use kiln_spec::targets::CPU_LIMITS;
 use serde::Serialize;
 
@@ -44,12 +45,15 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     };
     let mut rows = Vec::new();
     for target in &targets {
-        let subjects = subjects(&wanted, &project, &target.info.limits)?;
+        let backend = target.info.key.backend;
+        say_left_out(&project, target.known.arch, backend);
+        let subjects = subjects(&wanted, &project, (backend, &target.info.limits))?;
         rows.extend(pool.install(|| inspect(target, &subjects))?);
     }
     let mut host_rows = Vec::new();
     if !hosts.is_empty() {
-        let subjects = subjects(&wanted, &project, &CPU_LIMITS)?;
+        say_left_out(&project, HOST, Backend::Cpu);
+        let subjects = subjects(&wanted, &project, (Backend::Cpu, &CPU_LIMITS))?;
         host_rows.extend(subjects.iter().map(host_row));
     }
     if args.output.json {
@@ -113,6 +117,16 @@ fn words(args: &InspectArgs) -> InspectWords {
         targets,
         kernels,
         named,
+    }
+}
+
+/// Reports the kernels that do not support a target on standard error, because the table has no line for them.
+pub(super) fn say_left_out(project: &Project, arch: &str, backend: Backend) {
+    for kernel in &project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(backend) {
+            let name = &kernel.spec.name;
+            eprintln!("{name}: left out for {arch}: {why}");
+        }
     }
 }
 

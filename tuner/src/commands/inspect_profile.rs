@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use super::inspect::say_left_out;
 use super::output::{checked, print, print_json};
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
@@ -37,7 +38,8 @@ pub(super) fn run(
         let known = CompileTarget::known(arch)?;
         match Profiled::open(known, args.blocks) {
             Ok(profiled) => {
-                let subjects = subjects(wanted, project, &known.limits)?;
+                say_left_out(project, known.arch, known.backend);
+                let subjects = subjects(wanted, project, (known.backend, &known.limits))?;
                 rows.extend(pool.install(|| profiled.profile(&subjects))?);
                 titles.push((known.arch, profiled.title()));
             }

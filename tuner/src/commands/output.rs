@@ -34,21 +34,38 @@ pub(super) fn print(text: &str) {
 /// # Errors
 /// The errors of [`Project::read`].
 pub(super) fn read_project(args: &PackageArgs) -> Result<Project, Failure> {
+    let project = read_project_to_run(args)?;
+    say_left_out(args, &project);
+    Ok(project)
+}
+
+/// Like [`read_project`], without the notes about disabled features. A command that runs for minutes prints them at its
+/// end.
+///
+/// # Errors
+/// The errors of [`Project::read`].
+pub(super) fn read_project_to_run(args: &PackageArgs) -> Result<Project, Failure> {
     let project = Project::read(&args.selection())?;
-    let mut said = String::new();
-    if args.kernels.is_empty() {
-        said += &left_out(&project.hidden);
-    }
     for wrong in &project.wrong {
         let first = wrong.lines().next().unwrap_or_default();
-        said += &format!("warning: another kernel is wrong: {first}\n");
+        say(&format!("warning: another kernel is wrong: {first}\n"));
     }
     if !project.wrong.is_empty() {
-        said += "help: `tune list` prints these errors in full\n";
+        say("help: `tune list` prints these errors in full\n");
     }
-    // A closed standard error must not end a command.
-    let _ = std::io::stderr().write_all(said.as_bytes());
     Ok(project)
+}
+
+/// Prints the notes about kernels that are excluded by disabled features, unless the flags name kernels.
+pub(super) fn say_left_out(args: &PackageArgs, project: &Project) {
+    if args.kernels.is_empty() {
+        say(&left_out(&project.hidden));
+    }
+}
+
+fn say(text: &str) {
+    // A closed standard error must not end a command.
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// One line for each disabled feature that excludes kernels.

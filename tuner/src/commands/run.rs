@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use kiln::Kernel;
 
-use super::output::{checked, command_line, print, print_json, read_project};
+use super::output::{checked, command_line, print, print_json, read_project_to_run, say_left_out};
 use crate::cli::RunArgs;
 use crate::cli::options;
 use crate::compile_only::{self, CheckOptions, CheckReport, CompileTarget};
@@ -24,7 +24,7 @@ pub(super) fn run(
     catalogue: &'static [&'static Kernel],
 ) -> Result<ExitCode, Failure> {
     let options = options::run_options(args)?;
-    let project = read_project(&args.package)?;
+    let project = read_project_to_run(&args.package)?;
     if args.compile_only {
         return compile_only(args, &options, &project);
     }
@@ -36,6 +36,7 @@ pub(super) fn run(
             print_json(&plan)?;
         } else {
             print(&plan.to_text());
+            say_left_out(&args.package, &project);
         }
         return Ok(checked(true));
     }
@@ -61,6 +62,7 @@ pub(super) fn run(
     } else {
         let in_full = args.verbose || report.tasks.len() <= progress::MAX_IN_FULL;
         print(&report.to_text(in_full));
+        say_left_out(&args.package, &project);
     }
     Ok(checked(!report.any_failed()))
 }

@@ -30,6 +30,7 @@ pub(super) fn run(
         workshop: &session.workshop(folder.path()),
         catalogue,
         folder: folder.path(),
+        limit: kiln::smoke::deadline_of_user(),
     };
     let mut printer = Printer::new(args);
     for kernel in &project.kernels {

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use kiln::artifacts::ArtifactCache;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::CPU_LIMITS;
-use kiln_spec::{Config, DeviceLimits, LaunchPlan, Problem, TextError};
+use kiln_spec::{Backend, Config, DeviceLimits, LaunchPlan, Problem, TextError};
 use rayon::prelude::*;
 
 use super::error::TargetError;
@@ -88,13 +88,27 @@ pub fn host_row(subject: &Subject<'_>) -> HostRow {
         runs: HostRow::runs(&barriers),
         barriers: barriers.into_iter().map(str::to_owned).collect(),
         threads: plan.as_ref().ok().map(LaunchPlan::threads_per_block),
-        error: plan.err().map(|error| error.to_string()),
+        error: match plan {
+            Ok(_) => subject.excluded(&CPU_LIMITS),
+            Err(error) => Some(error.to_string()),
+        },
     }
 }
 
 impl Subject<'_> {
     pub(super) fn which(&self) -> Which<'_> {
         self.config.as_ref().map_or(Which::Baseline, Which::Config)
+    }
+
+    /// Why a device with these limits does not launch the config on the problem; `None` if it does.
+    fn excluded(&self, limits: &DeviceLimits) -> Option<String> {
+        let (spec, problem, limits) = (&self.kernel.spec, &self.problem, Some(limits));
+        let valid = match &self.config {
+            Some(config) => spec.check_config(config, problem, limits),
+            None => spec.check_baseline(problem, limits),
+        };
+        let error = valid.err()?;
+        Some(format!("cannot be launched on {problem}: {error}"))
     }
 
     pub(super) fn config_text(&self) -> String {
@@ -123,21 +137,26 @@ fn row(target: &CompileTarget, workshop: &Workshop<'_>, subject: &Subject<'_>) -
         Ok(inspected) => row.fill(target.known, &inspected),
         Err(outcome) => row.error = Some(outcome.to_string()),
     }
+    if row.error.is_none() {
+        row.error = subject.excluded(&target.info.limits);
+    }
     row
 }
 
-/// The selected configs of all kernels of a project. Without a selection, the baseline and the baked rows.
+/// The selected configs of all kernels of a project that support a backend. Without a selection, the baseline and the
+/// baked rows.
 ///
 /// # Errors
 /// If a table cannot be read, or a requested config or problem is not valid for a kernel.
 pub fn subjects<'a>(
     wanted: &ConfigSelector<'_>,
     project: &'a Project,
-    limits: &DeviceLimits,
+    (backend, limits): (Backend, &DeviceLimits),
 ) -> Result<Vec<Subject<'a>>, Failure> {
     let unasked = !(wanted.baseline || wanted.baked || wanted.corners || wanted.config.is_some());
     let mut subjects = Vec::new();
-    for kernel in &project.kernels {
+    let supported = |kernel: &&TunedKernel| kernel.spec.runs_on(backend);
+    for kernel in project.kernels.iter().filter(supported) {
         for problem in problems(wanted, kernel)? {
             let subject = |(what, config): (&str, Option<Config>)| Subject {
                 kernel,

@@ -69,6 +69,9 @@ const MIN_SHARE: Duration = Duration::from_secs(2);
 /// race.
 const OVERTIME: u32 = 5;
 
+/// Time after the budget in which launches that began before its end may still end.
+const OVERRUN: Duration = Duration::from_secs(10);
+
 /// Time that is reserved for baking at the end of a run.
 const RESERVE: Duration = Duration::from_secs(8);
 
@@ -79,6 +82,11 @@ impl Budget {
             start: Instant::now(),
             total,
         }
+    }
+
+    /// The time at which all workers and compilers are stopped; `None` for no limit.
+    pub fn end(&self) -> Option<Instant> {
+        self.total.map(|total| self.start + total + OVERRUN)
     }
 
     /// The slice of the next task: `weight` of the `shares` into which the remaining time is divided, but at least

@@ -7,6 +7,7 @@ pub mod budget;
 pub mod cases;
 pub mod clock;
 pub mod context;
+mod cost;
 pub mod decide;
 pub mod dry_run;
 pub mod earlier;

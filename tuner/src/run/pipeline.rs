@@ -33,6 +33,7 @@ use kiln_lab::machine;
 use kiln_lab::regime::Regime;
 use kiln_lab::scratch::Scratch;
 use kiln_lab::threads;
+use kiln_lab::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
 use kiln_project::Project;
 
@@ -84,15 +85,24 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
     let folder = Scratch::new(run.cache.folder())?;
     let pool = threads::to_compile(run.options.jobs)?;
     let check_device = check_device(info.key.backend);
-    let check_workshop = match &check_device {
+    let worker = WorkerLimits {
+        until: budget.end(),
+        ..session.worker.clone()
+    };
+    let mut workshop = session.workshop(folder.path());
+    workshop.limits.until = budget.end();
+    let mut check_workshop = match &check_device {
         Some(Ok(device)) => Some(device.workshop(session.artifacts(), folder.path())),
         _ => None,
     };
+    if let Some(Ok(workshop)) = &mut check_workshop {
+        workshop.limits.until = budget.end();
+    }
     let check = match (&check_device, &check_workshop) {
         (Some(Ok(device)), Some(Ok(workshop))) => CheckPlace::OnCpu(CheckSite {
             workshop,
             info: device.info(),
-            worker: &session.worker,
+            worker: &worker,
             catalogue: run.catalogue,
             folder: folder.path(),
         }),
@@ -104,7 +114,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         info,
         compiler: session.compiler(),
         regime: conditions.regime,
-        workshop: &session.workshop(folder.path()),
+        workshop: &workshop,
         cache: run.cache,
         pool: &pool,
         reporter: run.reporter,
@@ -112,7 +122,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         recordings: &recordings,
         pulled: &pulled,
         catalogue: run.catalogue,
-        worker: &session.worker,
+        worker: &worker,
         check,
         folder: folder.path(),
         clock: &clock,

@@ -27,6 +27,8 @@ const RECALLED: usize = 8;
 pub(crate) enum SearchFailure {
     /// The task cannot be carried out, for this reason. The other tasks continue.
     Task(String),
+    /// The time of the run ended, so the task cannot go on.
+    OutOfTime,
     /// Results cannot be stored, so the run ends.
     Storage(Box<Failure>),
 }
@@ -47,6 +49,10 @@ impl From<Fault> for SearchFailure {
                 outcome: Outcome::DiskFull { text },
                 ..
             } => SearchFailure::Storage(Box::new(Failure::DiskFull(text))),
+            Fault {
+                outcome: Outcome::OutOfTime,
+                ..
+            } => SearchFailure::OutOfTime,
             Fault {
                 arm: Some(ArmId(0)),
                 outcome,

@@ -8,13 +8,14 @@ use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, SpaceError};
 use kiln_spec::verification::Sizes;
-use kiln_spec::{Config, Problem};
+use kiln_spec::{Backend, Config, Problem};
 
 use crate::error::Failure;
 use crate::run::budget::{Share, Slice};
 use crate::run::cases::CaseFinder;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
+use crate::run::cost::Cost;
 use crate::run::decide::{self, TaskRuling};
 use crate::run::evaluate::Evaluator;
 use crate::run::report::{TaskReport, TaskState};
@@ -24,6 +25,7 @@ use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
 use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::footprint;
+use kiln_lab::machine;
 use kiln_lab::reference::{Expectations, Oracle};
 use kiln_lab::verify::{self, Case, Verifier};
 use kiln_lab::worker::check_inputs;
@@ -54,9 +56,20 @@ pub fn tune(
         .task_started(index, &task.name(), trials as u64);
     let mut launches = 0;
     let start = Instant::now();
-    match search_and_decide(context, task, space, share, &mut report, &mut launches) {
+    let say = |line: &str| context.reporter.notice(&format!("{}: {line}", task.name()));
+    let cost = Cost::new(share.budget.end(), &say);
+    let aim = (share, &cost);
+    match search_and_decide(context, task, space, aim, &mut report, &mut launches) {
         Ok(()) => {}
         Err(SearchFailure::Storage(failure)) => return Err(*failure),
+        Err(SearchFailure::OutOfTime) => {
+            report.winner = context.cache.winner(task.key.hash())?;
+            report.state = TaskState::Unfinished;
+            if context.cache.trials(task.key.hash())?.is_empty() {
+                report.state = TaskState::NotSearched;
+                report.needs = Some(cost.text());
+            }
+        }
         Err(SearchFailure::Task(reason)) => report.state = TaskState::Failed { reason },
     }
     report.spent.elapsed_ns = nanoseconds(start.elapsed());
@@ -69,7 +82,7 @@ fn search_and_decide(
     context: &RunContext<'_>,
     task: &Task<'_>,
     space: Result<SearchSpace, SpaceError>,
-    share: Share<'_>,
+    (share, cost): (Share<'_>, &Cost<'_>),
     report: &mut TaskReport,
     launches: &mut u64,
 ) -> Result<(), SearchFailure> {
@@ -79,7 +92,8 @@ fn search_and_decide(
         .map_err(|error| SearchFailure::Task(error.to_string()))?;
     let space = space.map_err(|error| SearchFailure::Task(error.to_string()))?;
     let bench = bench(context, task);
-    let baseline = make_baseline(context, task).map_err(without_baseline)?;
+    let baseline = make_baseline(context, task);
+    let baseline = baseline.map_err(|outcome| not_compiled(context, outcome))?;
     let oracle = Oracle::of(
         context.catalogue,
         (task.kernel, problem),
@@ -87,7 +101,10 @@ fn search_and_decide(
         context.device,
         &baseline.arm,
     );
-    let oracle = oracle.map_err(|error| SearchFailure::Task(error.to_string()))?;
+    let oracle = oracle.map_err(|error| match error.outcome {
+        Outcome::OutOfTime => SearchFailure::OutOfTime,
+        _ => SearchFailure::Task(error.to_string()),
+    })?;
     let expected = Expectations::new(oracle, bench.clone(), context.folder);
     let sample = some_configs(&space);
     let sizes = Sizes::new(spec, &sample, problem, Some(&context.info.limits));
@@ -106,7 +123,8 @@ fn search_and_decide(
         &bench,
         &cases,
     );
-    verify_baseline(&verifier, &checker, &baseline, (problem, &cases))?;
+    let watched = (&verifier, cost);
+    verify_baseline(watched, &checker, &baseline, (problem, &cases))?;
     check_baseline(&checker, &expected, problem, report)?;
     let mut lab = open_lab(&bench, &expected, task, &baseline)?;
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
@@ -191,14 +209,42 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
     context.pool.install(|| rayon::join(release, check)).0
 }
 
+/// The failure of a task whose baseline does not compile.
+fn not_compiled(context: &RunContext<'_>, outcome: Outcome) -> SearchFailure {
+    if !matches!(outcome, Outcome::CompileTimedOut { .. }) {
+        return without_baseline(outcome);
+    }
+    let others = match context.info.key.backend {
+        Backend::Cpu => machine::other_compilers(context.compiler.identity()),
+        _ => Vec::new(),
+    };
+    let mut help = "set KILN_COMPILE_LIMIT_S=300 to give each compile 300 s".to_owned();
+    if !others.is_empty() {
+        help += &format!(
+            ", or set KILN_CXX to another compiler of this machine: {}",
+            others.join(", ")
+        );
+    }
+    SearchFailure::Task(format!(
+        "the baseline does not work: {outcome}, the limit of a compile\nhelp: {help}"
+    ))
+}
+
 /// Verifies that the baseline's outputs match the expected outputs.
 fn verify_baseline(
-    verifier: &Verifier<'_>,
+    (verifier, cost): (&Verifier<'_>, &Cost<'_>),
     checker: &Result<Checker<'_>, NotChecked>,
     baseline: &Compiled,
     (tuned, cases): (&Problem, &[Case]),
 ) -> Result<(), SearchFailure> {
-    let proof = verifier.verify(&baseline.arm, cases);
+    // The tuned problem comes first, because its first launch shows whether the budget is large enough.
+    let (tuned_cases, small): (Vec<Case>, Vec<Case>) = cases
+        .iter()
+        .cloned()
+        .partition(|case| case.problem == *tuned);
+    let ordered = [tuned_cases, small].concat();
+    let judge = |ns| cost.judge(ns);
+    let proof = verifier.verify_watched(&baseline.arm, &ordered, &judge);
     proof.map(drop).map_err(|error| {
         let outcome = of_worker_error(&error);
         let outcome = match checker {
@@ -282,6 +328,7 @@ fn fails_on<'p>(
 /// The failure of a task whose baseline does not work.
 fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
+        Outcome::OutOfTime => return SearchFailure::OutOfTime,
         Outcome::NotComparable { text } => return SearchFailure::Task(text.clone()),
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (

@@ -19,7 +19,7 @@ use super::TableError;
 use crate::error::Failure;
 use crate::task::{self, Conditions};
 use kiln_lab::reference::Oracle;
-use kiln_project::{Project, TableFileError, TableFolder, TunedKernel};
+use kiln_project::{FolderLock, Project, TableFileError, TableFolder, TunedKernel};
 
 /// A table that was written, with the number of rows in it.
 #[derive(Clone, Debug, Serialize)]
@@ -61,6 +61,7 @@ pub fn bake(
         }
         let folder = destination(project, kernel, info.key.backend, write);
         let name = &kernel.spec.name;
+        let lock = folder.lock()?;
         let table = folder.table_to_update(name, &|row| kernel.is_fresh(row))?;
         let damages = Vec::from_iter(table.damage);
         let earlier = undecided_rows(kernel, conditions, cache, catalogue, &rows, &table.table)?;
@@ -70,7 +71,7 @@ pub fn bake(
             package: kernel.package.clone(),
             kernel: name.clone(),
             rows: rows.len(),
-            path: write_rows(kernel, &info.key, rows, table.table, &folder)?,
+            path: write_rows(kernel, &info.key, rows, table.table, (&folder, &lock))?,
             kept,
             damages,
         });
@@ -255,10 +256,11 @@ pub fn replace_rows(
     rows: Vec<Row>,
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
+    let lock = kernel.tuned.lock()?;
     let read = kernel
         .tuned
         .table_to_update(name, &|row| kernel.is_fresh(row))?;
-    write_rows(kernel, device, rows, read.table, &kernel.tuned)
+    write_rows(kernel, device, rows, read.table, (&kernel.tuned, &lock))
 }
 
 /// Replaces the device's rows in a kernel's table, which was read from `folder`, and writes the table.
@@ -267,14 +269,14 @@ fn write_rows(
     device: &DeviceKey,
     rows: Vec<Row>,
     table: BakedTable,
-    folder: &TableFolder,
+    (folder, lock): (&TableFolder, &FolderLock),
 ) -> Result<PathBuf, Failure> {
     let name = &kernel.spec.name;
     // If the kernel was renamed, the file may still contain its old name, which a build rejects.
     let mut table = table.renamed(name);
     let replaced = table.replace_device(device, with_images(rows, &table));
     replaced.map_err(TableFileError::of_kernel(name))?;
-    Ok(folder.write(&table)?.path)
+    Ok(folder.write(&table, lock)?.path)
 }
 
 /// Copies the image of each row from the old table, if the row did not change.

@@ -89,9 +89,10 @@ fn cargo(tree: &Tree, words: &[&str]) -> Command {
 
 /// Environment variables of Kiln that change what is built or tested. Variables that only say where tools and data are,
 /// such as `KILN_DATA`, stay set.
-const CHANGES: [&str; 10] = [
+const CHANGES: [&str; 11] = [
     "KILN_BARS",
     "KILN_CACHE_BYTES",
+    "KILN_COMPILE_LIMIT_S",
     "KILN_CPU_THREADS",
     "KILN_CXX",
     "KILN_REQUIRE",

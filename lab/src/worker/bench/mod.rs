@@ -39,7 +39,7 @@ impl Opened {
                 .map_err(|failure| (Some(0), failure)),
             Request::Verify(job) => {
                 let arm = job.arm;
-                self.verify(&job)
+                self.verify(&job, replies)
                     .map(Reply::Verified)
                     .map_err(|failure| (Some(arm), failure))
             }
@@ -51,7 +51,7 @@ impl Opened {
                 path,
             } => {
                 let outputs = self
-                    .launch_once(arm, &problem, &plan, seed)
+                    .launch_once(arm, (&problem, seed), &plan, replies)
                     .map_err(|failure| (Some(arm), failure))?;
                 write_expected(&path, &outputs)
                     .map(|()| Reply::Written)

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
+use std::time::Instant;
 
 use kiln::rig::Rig;
 use kiln::{Kernel, Stream};
@@ -126,6 +127,13 @@ impl Opened {
 pub(super) fn announce(replies: &mut impl Write, arm: usize) -> Result<(), ArmFailure> {
     let told = frame::write(replies, &Reply::Launching { arm });
     told.map_err(|error| (None, internal(format!("the parent is gone: {error}"))))
+}
+
+/// Reports the time of a launch that began at `start`, so the parent can stop a task for which its time is too short.
+pub(super) fn announce_launched(replies: &mut impl Write, start: Instant) {
+    let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    // If the parent is gone, the reply to the request fails too.
+    let _ = frame::write(replies, &Reply::Launched { ns });
 }
 
 /// Registers the function that the fake device runs in place of the kernel.

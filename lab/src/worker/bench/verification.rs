@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::path::Path;
+use std::time::Instant;
 
 use kiln::receipt::{ExpectedReceipt, Receipt, ReceiptMismatch};
 
@@ -13,7 +14,7 @@ use kiln_spec::{Backend, LaunchPlan, Problem};
 use super::arm::LoadedArm;
 use super::expected::read_expected;
 use super::failure::{ArmFailure, outcome_of};
-use super::opened::{Opened, announce};
+use super::opened::{Opened, announce, announce_launched};
 use super::reference::reference_of;
 use crate::candidate::outcome::internal;
 use crate::worker::protocol::{Verified, VerifyJob};
@@ -27,7 +28,11 @@ impl Opened {
     ///    the second launch, and on several contents of its outputs, because a kernel that reads an output may be right
     ///    on one of them. A check build is launched once in each order of its threads, because a race that is hidden in
     ///    one order shows in another.
-    pub(super) fn verify(&mut self, job: &VerifyJob) -> Result<Verified, Outcome> {
+    pub(super) fn verify(
+        &mut self,
+        job: &VerifyJob,
+        replies: &mut impl Write,
+    ) -> Result<Verified, Outcome> {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.layout);
         let rig = self.kept.rig(&self.stream, (&self.spec, &config), case)?;
@@ -39,9 +44,13 @@ impl Opened {
             remark: None,
         };
         if let Some(nonce) = job.nonce {
+            let start = Instant::now();
             let receipt = rig
                 .launch_for_receipt(&arm.receipt, &job.plan, nonce)
                 .map_err(outcome_of)?;
+            if job.problem == self.problem && !arm.job.check {
+                announce_launched(replies, start);
+            }
             let (symbol_hash, config_hash) = (arm.job.symbol_hash, arm.job.config_hash);
             let intended = ExpectedReceipt {
                 nonce,
@@ -79,19 +88,23 @@ impl Opened {
         Ok(verified)
     }
 
-    /// Launches an arm once and returns its outputs, which become expected outputs.
+    /// Launches an arm and returns its outputs, which become expected outputs.
     pub(super) fn launch_once(
         &self,
         arm: usize,
-        problem: &Problem,
+        (problem, seed): (&Problem, u64),
         plan: &LaunchPlan,
-        seed: u64,
+        replies: &mut impl Write,
     ) -> Result<Expected, Outcome> {
         let arm = self.arm(arm)?;
         let (spec, config) = (&self.spec, &arm.job.config);
         let rig = Rig::of_config(&self.stream, spec, config, problem, seed, Layout::Zones)
             .map_err(outcome_of)?;
+        let start = Instant::now();
         rig.launch(&arm.release, plan).map_err(outcome_of)?;
+        if *problem == self.problem && !arm.job.check {
+            announce_launched(replies, start);
+        }
         // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
         let outputs = rig.outputs().map_err(outcome_of)?;

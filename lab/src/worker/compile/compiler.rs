@@ -81,6 +81,7 @@ impl ProcessCompiler {
             recipe: request.recipe.as_deref().map(SentRecipe::of),
             memory_bytes: request.limits.memory_bytes,
         };
+        server.end_by(request.limits.until);
         match server.ask(&Request::Compile(job), request.limits.deadline)? {
             Reply::Compiled(compiled) => {
                 self.idle().push(server);
@@ -94,7 +95,7 @@ impl ProcessCompiler {
     fn lost(&self, request: &CompileRequest, error: WorkerError) -> CompileError {
         let (name, options) = (request.name.clone(), self.flags.clone());
         match error {
-            WorkerError::TimedOut(_) => CompileError::TimedOut {
+            WorkerError::TimedOut(_) | WorkerError::OutOfTime => CompileError::TimedOut {
                 name,
                 options,
                 deadline: request.limits.deadline,

@@ -48,6 +48,7 @@ impl CompileServer {
             // The parent enforces the time limit, so the server has none.
             deadline: Duration::MAX,
             memory_bytes: job.memory_bytes,
+            until: None,
         };
         let limited = limit_address_space(job.memory_bytes);
         let compiled = limited

@@ -23,6 +23,9 @@ fn variables() -> Vec<Case> {
         case("a bound of the artifacts that is not a number")
             .runs("KILN_CACHE_BYTES=2GiB $TUNE run --device cpu")
             .says("error: KILN_CACHE_BYTES is \"2GiB\", which is not a number of bytes"),
+        case("a limit of compiles that is not a number of seconds")
+            .runs("KILN_COMPILE_LIMIT_S=2m $TUNE run --device cpu")
+            .says("error: KILN_COMPILE_LIMIT_S is \"2m\", which is not a number of seconds from 1 to 86400"),
         case("no threads")
             .runs("KILN_CPU_THREADS=0 $TUNE run --device cpu")
             .says("error: KILN_CPU_THREADS is \"0\", not a number from 1 to 1024"),

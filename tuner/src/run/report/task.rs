@@ -45,6 +45,9 @@ pub struct TaskReport {
     /// What the check build of the baseline or the finalist remarked, which is not a fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
+    /// What the problem needs, if the time of the run was too short for its baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<String>,
     /// The decision, if there is one.
     pub winner: Option<Winner>,
     /// How this run's time for the task was spent.
@@ -109,6 +112,7 @@ impl TaskReport {
             starts_from: Vec::new(),
             unchecked: None,
             remark: None,
+            needs: None,
             winner: None,
             key: task.key.hash(),
             spent: TimeSpent::default(),
@@ -212,13 +216,23 @@ impl TaskReport {
             (None, TaskState::Failed { reason }) => {
                 let _ = writeln!(text, "  winner    none: {}", indented(reason));
             }
+            (None, _) if self.trials > 0 => {
+                text.push_str("  winner    baseline kept (not decided yet)\n");
+            }
             (None, _) => text.push_str("  winner    baseline kept (not searched)\n"),
+        }
+        if let Some(needs) = &self.needs {
+            let _ = writeln!(text, "  time      {needs}");
+            text.push_str(
+                "            help: run it with a larger `--budget`, or declare a smaller problem in `problems(..)`\n",
+            );
         }
         text.push('\n');
     }
 
     fn state_note(&self) -> String {
         match self.state {
+            TaskState::NotSearched if self.needs.is_some() => " (the budget is too small)".into(),
             TaskState::Searched => "".into(),
             TaskState::Unfinished => " (its time was up; the next run goes on)".into(),
             TaskState::Open { configs } => {

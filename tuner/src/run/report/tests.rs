@@ -50,6 +50,7 @@ fn task(state: TaskState, verdict: Option<Verdict>) -> TaskReport {
         starts_from: Vec::new(),
         unchecked: None,
         remark: None,
+        needs: None,
         winner,
         spent: TimeSpent::default(),
     }

@@ -248,6 +248,7 @@ impl Table<'_> {
     fn write(&self, made: Vec<Made>, report: &mut ImagesReport) -> Result<(), Failure> {
         let folder = &self.kernel.tuned;
         let name = &self.kernel.spec.name;
+        let lock = folder.lock()?;
         let current = folder.listed_table(name)?;
         let mut table = current.unwrap_or_else(|| BakedTable::new(name.as_str()));
         for (mut row, artifact) in made {
@@ -281,7 +282,7 @@ impl Table<'_> {
                 replace(&mut table, row)?;
             }
         }
-        let written = folder.write(&table)?;
+        let written = folder.write(&table, &lock)?;
         report.removed.extend(written.removed);
         Ok(())
     }
