@@ -8,7 +8,7 @@ use kiln_spec::targets::CPU_LIMITS;
 use serde::Serialize;
 
 use super::inspect_profile;
-use super::output::{checked, print, print_json, read_project};
+use super::output::{checked, print, print_json, read_project, say_unsupported};
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
 use crate::compile_only::inspect::{ConfigSelector, HOST, baked, host_row, inspect, subjects};
@@ -46,13 +46,13 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let mut rows = Vec::new();
     for target in &targets {
         let backend = target.info.key.backend;
-        say_left_out(&project, target.known.arch, backend);
+        say_unsupported(&project, target.known.arch, backend);
         let subjects = subjects(&wanted, &project, (backend, &target.info.limits))?;
         rows.extend(pool.install(|| inspect(target, &subjects))?);
     }
     let mut host_rows = Vec::new();
     if !hosts.is_empty() {
-        say_left_out(&project, HOST, Backend::Cpu);
+        say_unsupported(&project, HOST, Backend::Cpu);
         let subjects = subjects(&wanted, &project, (Backend::Cpu, &CPU_LIMITS))?;
         host_rows.extend(subjects.iter().map(host_row));
     }
@@ -117,16 +117,6 @@ fn words(args: &InspectArgs) -> InspectWords {
         targets,
         kernels,
         named,
-    }
-}
-
-/// Reports the kernels that do not support a target on standard error, because the table has no line for them.
-pub(super) fn say_left_out(project: &Project, arch: &str, backend: Backend) {
-    for kernel in &project.kernels {
-        if let Some(why) = kernel.spec.left_out_on(backend) {
-            let name = &kernel.spec.name;
-            eprintln!("{name}: left out for {arch}: {why}");
-        }
     }
 }
 

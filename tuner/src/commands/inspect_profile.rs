@@ -3,8 +3,7 @@
 
 use std::process::ExitCode;
 
-use super::inspect::say_left_out;
-use super::output::{checked, print, print_json};
+use super::output::{checked, print, print_json, say_unsupported};
 use crate::cli::InspectArgs;
 use crate::cli::options::jobs;
 use crate::compile_only::inspect::{ConfigSelector, HOST, subjects};
@@ -38,7 +37,7 @@ pub(super) fn run(
         let known = CompileTarget::known(arch)?;
         match Profiled::open(known, args.blocks) {
             Ok(profiled) => {
-                say_left_out(project, known.arch, known.backend);
+                say_unsupported(project, known.arch, known.backend);
                 let subjects = subjects(wanted, project, (known.backend, &known.limits))?;
                 rows.extend(pool.install(|| profiled.profile(&subjects))?);
                 titles.push((known.arch, profiled.title()));

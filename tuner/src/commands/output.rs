@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
+use kiln_spec::Backend;
 use serde::Serialize;
 
 use crate::cli::PackageArgs;
@@ -60,6 +61,16 @@ pub(super) fn read_project_to_run(args: &PackageArgs) -> Result<Project, Failure
 pub(super) fn say_left_out(args: &PackageArgs, project: &Project) {
     if args.kernels.is_empty() {
         say(&left_out(&project.hidden));
+    }
+}
+
+/// Reports the kernels that do not support a target on standard error, because the table has no line for them.
+pub(super) fn say_unsupported(project: &Project, arch: &str, backend: Backend) {
+    for kernel in &project.kernels {
+        if let Some(why) = kernel.spec.left_out_on(backend) {
+            let name = &kernel.spec.name;
+            say(&format!("{name}: left out for {arch}: {why}\n"));
+        }
     }
 }
 
