@@ -95,7 +95,7 @@ fn a_smoke_test_of_an_endless_kernel_ends_by_its_own_limit() {
 #[test]
 fn inspect_says_what_cannot_be_launched_and_leaves_out_kernels_of_other_devices() {
     let crate_ = library("blocks", "problems((n = 100, work = 1))", "");
-    let mut inspect = crate_.tune("inspect --target host --config THREADS=2048");
+    let mut inspect = crate_.tune("inspect --target cpu --config THREADS=2048");
     let inspect = expect_code(&mut inspect, 1);
     let said = stdout(&inspect);
     assert!(
@@ -103,10 +103,10 @@ fn inspect_says_what_cannot_be_launched_and_leaves_out_kernels_of_other_devices(
         "{said}"
     );
     let crate_ = library("vendor", "problems((n = 100, work = 1)), only(cuda)", "");
-    let inspect = expect_code(&mut crate_.tune("inspect --target host"), 0);
+    let inspect = expect_code(&mut crate_.tune("inspect --target cpu"), 0);
     let said = stderr(&inspect);
     assert!(
-        said.contains("k: left out for host: its spec says `only(cuda)`"),
+        said.contains("k: left out for cpu: its spec says `only(cuda)`"),
         "{said}"
     );
 }
