@@ -1,6 +1,8 @@
 //! The data that all tasks of a run share.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 
 use kiln::Kernel;
 use kiln::compiler::Compiler;
@@ -13,7 +15,6 @@ use rand_chacha::ChaCha8Rng;
 use crate::progress::Reporter;
 use crate::run::RunOptions;
 use crate::run::clock::RunClock;
-use crate::run::references::References;
 use crate::task::Task;
 use kiln_exchange::recording::Recording;
 use kiln_fleet::Imported;
@@ -23,6 +24,7 @@ use kiln_lab::reference::Oracle;
 use kiln_lab::regime::Regime;
 use kiln_lab::worker::WorkerLimits;
 use kiln_measure::claims::Claims;
+use kiln_spec::Hash;
 
 /// The data that all tasks of a run share.
 pub struct RunContext<'a> {
@@ -61,8 +63,8 @@ pub struct RunContext<'a> {
     /// The number of claims that this run may make, and how many of them it has proven. A claim is a statement that a
     /// config is faster than the baseline.
     pub claims: Claims,
-    /// What the plain-Rust references compute.
-    pub references: References,
+    /// Digests of what the plain-Rust references of the tasks compute. The key is the hash of a task's tuning key.
+    pub references: Mutex<BTreeMap<Hash, Option<Hash>>>,
 }
 
 impl RunContext<'_> {

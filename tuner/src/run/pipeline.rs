@@ -4,6 +4,7 @@
 //! Each step is a function whose result is the input of the next. [`task::plan`] lists the tasks, [`turns::take_all`]
 //! tunes them one after another, and [`bake::bake`] writes proven winners into the tables that the macro reads.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -21,7 +22,6 @@ use crate::run::context::RunContext;
 use crate::run::earlier;
 use crate::run::observer::observer;
 use crate::run::pulled;
-use crate::run::references::References;
 use crate::run::report::{RunReport, RunTotals, TaskReport};
 use crate::run::turns::{self, claims_of};
 use crate::tables::bake;
@@ -127,7 +127,7 @@ pub fn run(run: &RunInputs<'_>) -> Result<RunReport, Failure> {
         folder: folder.path(),
         clock: &clock,
         claims: Claims::new(run.options.claims.unwrap_or_else(|| claims_of(tasks.len()))),
-        references: References::default(),
+        references: Mutex::default(),
     };
 
     run.reporter.run_started(tasks.len(), run.options.budget);

@@ -1,8 +1,7 @@
 //! Finds out what the plain-Rust references compute, so that results which were compared with another reference do not
 //! count.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use kiln_cache::record::ReferenceGrade;
 use kiln_lab::{peaks, reference, verify};
@@ -13,14 +12,10 @@ use crate::run::context::RunContext;
 use crate::run::tuning;
 use crate::task::Task;
 
-/// The digests of the references of a run's tasks. The key is the hash of a task's tuning key.
-#[derive(Debug, Default)]
-pub struct References(Mutex<BTreeMap<Hash, Option<Hash>>>);
-
 impl RunContext<'_> {
     /// Digest of what a task's plain-Rust reference computes now; `None` if outputs are not compared with one.
     pub(crate) fn reference(&self, task: &Task<'_>) -> Option<Hash> {
-        let digests = self.references.0.lock();
+        let digests = self.references.lock();
         let mut digests = digests.unwrap_or_else(PoisonError::into_inner);
         let known = digests.entry(task.key.hash());
         *known.or_insert_with(|| digest(self, task))
