@@ -16,6 +16,10 @@ const LOG_BYTES: usize = 1 << 20;
 /// The longest time between two checks of the limits.
 const MAX_SLICE: Duration = Duration::from_millis(500);
 
+/// Processor time beyond the deadline, in seconds. This limit must not be reached before the deadline, because a driver
+/// would report only that its compiler was killed. It exists in case this process ends before it can kill the compiler.
+const SPARE_CPU_SECONDS: u64 = 10;
+
 /// The longest time in which a process that closed its output ends.
 const MAX_EXIT: Duration = Duration::from_secs(60);
 
@@ -70,7 +74,7 @@ fn limited(command: &Command, limits: &CompileLimits) -> Command {
         .arg("ulimit -c 0; ulimit -v \"$1\" 2>/dev/null; ulimit -t \"$2\" 2>/dev/null; shift 2; exec \"$@\"")
         .arg("kiln")
         .arg((limits.memory_bytes >> 10).to_string())
-        .arg((limits.deadline.as_secs() + 1).to_string())
+        .arg((limits.deadline.as_secs() + SPARE_CPU_SECONDS).to_string())
         .arg(command.get_program())
         .args(command.get_args())
         .stdin(Stdio::null());

@@ -47,7 +47,7 @@ fn caches() -> Vec<Case> {
         replayed(
             "a cache file with Python's NaN",
             r#"printf '{"tune_params_keys": ["x"],\n"cache": {\n"1": {"time": NaN}}}' > r.json"#,
-            "error: r.json:3: the file: expected value",
+            "error: r.json:3: the file: expected value, found `NaN`",
         ),
         replayed(
             "a cache file without a config",
@@ -57,7 +57,7 @@ fn caches() -> Vec<Case> {
         replayed(
             "a recording that is not JSON",
             "printf 'time\\n1\\n' > r.json",
-            "error: r.json:1: the file: expected ident",
+            "error: r.json:1: the file: expected ident, found `time`",
         ),
     ]
 }

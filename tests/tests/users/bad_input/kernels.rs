@@ -131,7 +131,7 @@ fn candidates() -> Vec<Case> {
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1.0f; }\nextern")
             .runs(RUN)
-            .says("tune: scale (n=10000): the baseline does not work: incorrect: y[413] is -1.<hash>, but the reference entry says 0.004783332347869873 (error 1.<hash>, bound 2.<hash>-6)"),
+            .says("tune: scale (n=10000): the baseline does not work: incorrect: y[8003] is -1.<hash>, but the reference entry says 0.0004259943962097168 (error 1.<hash>, bound 2.3103327755390934e-6)"),
         case("a reference entry that does not compile")
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { nothing(); }\nextern")
