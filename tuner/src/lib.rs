@@ -65,7 +65,7 @@ pub fn main(catalogue: &'static [&'static Kernel]) -> ExitCode {
     };
     if let Err(error) = kiln::compiler::deadline_of_user() {
         eprintln!("error: {error}");
-        return ExitCode::from(error::USAGE);
+        return ExitCode::from(error::FAILED);
     }
     match commands::dispatch(cli, catalogue) {
         Ok(code) => code,
