@@ -7,9 +7,11 @@ A step that fails or is cut off is recorded, and the next one goes on. Exit code
 """
 
 import argparse
+import gzip
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sys
 import time
@@ -32,6 +34,19 @@ def environment(root, out, device):
     return chosen
 
 
+def unpack(programs):
+    """Unpacks the programs that travelled compressed, unless an earlier part has."""
+    for packed in sorted(programs.glob("*.gz")):
+        program = packed.with_suffix("")
+        if program.exists():
+            continue
+        partial = program.with_suffix(".partial")
+        with gzip.open(packed) as source, partial.open("wb") as out:
+            shutil.copyfileobj(source, out)
+        partial.chmod(0o755)
+        partial.rename(program)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="run.sh", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=["1", "2", "3"], help="1: truth, 2: timing and tuning, 3: beside the vendor")
@@ -49,6 +64,7 @@ def main():
     start = time.monotonic()
     root, part = asked.root.resolve(), int(asked.part)
     out = (asked.out or root / "results").resolve()
+    unpack(root / "bin")
     plan = steps.of_part(part, steps.Place(root, out, asked.device, asked.quick))
     total = sum(step.seconds for step in plan)
     if total > PART_SECONDS:
