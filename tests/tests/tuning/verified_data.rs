@@ -43,7 +43,7 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     y[i] = slow(x[i]);
 }
 "#,
-        ("WRONG=true", "reads an output"),
+        ("WRONG=true", "kernel fault"),
     );
 }
 
