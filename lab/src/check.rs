@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Whether a fault of the kernel may have caused an outcome that does not say so.
-    fn may_be_a_fault(&self, which: Which<'_>, outcome: &Outcome) -> bool {
+    pub fn may_be_a_fault(&self, which: Which<'_>, outcome: &Outcome) -> bool {
         let baseline = matches!(which, Which::Baseline);
         match outcome {
             Outcome::GuardHit { .. } => true,

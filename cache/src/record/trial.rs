@@ -159,7 +159,7 @@ impl Trial {
     /// or that wrong outputs are right. `reference` is the digest of what the reference computes now, if there is one.
     pub fn stands_for(&self, grade: ReferenceGrade, reference: Option<Hash>) -> bool {
         let compared = self.outcome.depends_on_reference();
-        let same = reference.is_none() || self.reference == reference;
+        let same = is_same_reference(self.reference, reference);
         self.stands() && (!compared || (same && self.grade.is_as_strong_as(grade)))
     }
 
@@ -169,4 +169,10 @@ impl Trial {
         plain_text("problem", &self.problem)?;
         plain_text("config", &self.config)
     }
+}
+
+/// Whether outputs that were compared with a reference would be compared with the same one now: with one that has the
+/// same digest. If there is none now, there is nothing to compare.
+pub(super) fn is_same_reference(then: Option<Hash>, now: Option<Hash>) -> bool {
+    now.is_none() || then == now
 }

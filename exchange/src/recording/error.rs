@@ -232,7 +232,8 @@ impl TextFault {
     }
 }
 
-/// The word of a text at which an error of the JSON reader lies, such as `NaN`; `None` if there is no word.
+/// The word of a text at which an error of the JSON reader lies, such as `NaN`; `None` at the end of the text, or at a
+/// sign that is not part of a word.
 fn word_at<'t>(text: &'t str, error: &serde_json::Error) -> Option<&'t str> {
     const MAX_WORD: usize = 40;
     let line = text.lines().nth(error.line().checked_sub(1)?)?;

@@ -9,13 +9,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kiln::supervise::{Patience, Watched};
 use kiln_cache::Outcome;
 use kiln_spec::time::Nanoseconds;
 use rustix::process::{Pid, Signal, kill_process_group};
 use thiserror::Error;
 
 use super::frame;
-use super::patience::Patience;
 use super::protocol::{Reply, Request};
 
 /// Why a request to a worker failed.
@@ -205,7 +205,7 @@ impl Worker {
         deadline: Duration,
         on_launch: OnLaunch<'_>,
     ) -> Result<Reply, WorkerError> {
-        let mut patience = Patience::begin(self.child.id(), deadline, self.until);
+        let mut patience = Patience::begin(Watched::Process(self.child.id()), deadline, self.until);
         let sent = match &mut self.input {
             Some(input) => frame::write(input, request),
             None => return Err(self.lost()),

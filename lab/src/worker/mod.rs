@@ -8,7 +8,6 @@ mod bench;
 pub mod client;
 pub mod compile;
 pub mod frame;
-mod patience;
 pub mod protocol;
 pub mod server;
 

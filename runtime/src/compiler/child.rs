@@ -8,13 +8,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::compiler::CompileLimits;
-use crate::supervise::{Ended, Supervised};
+use crate::supervise::{Ended, Patience, Supervised, Watched};
 
 /// Maximum size of the collected output, in bytes. A compiler's messages about templates can be extremely long.
 const LOG_BYTES: usize = 1 << 20;
-
-/// The longest time between two checks of the limits.
-const MAX_SLICE: Duration = Duration::from_millis(500);
 
 /// Processor time beyond the deadline, in seconds. This limit must not be reached before the deadline, because a driver
 /// would report only that its compiler was killed. It exists in case this process ends before it can kill the compiler.
@@ -35,7 +32,6 @@ pub(crate) fn run_limited(
     let (mut reader, writer) = io::pipe()?;
     let mut shell = limited(command, limits);
     shell.stdout(writer.try_clone()?).stderr(writer);
-    let start = Instant::now();
     let mut group = Supervised::spawn(&mut shell)?;
     // This process must close its end of the pipe, or the output would never end.
     drop(shell);
@@ -50,16 +46,13 @@ pub(crate) fn run_limited(
         log
     })?;
     // The output ends when the last process of the group has closed the pipe.
-    let ended = loop {
-        match receive.recv_timeout(MAX_SLICE.min(limits.deadline)) {
-            Err(RecvTimeoutError::Timeout) => {
-                if limits.are_exceeded(start.elapsed(), group.waited_for_a_processor()) {
-                    group.kill()?;
-                    break Ended::TimedOut;
-                }
-            }
-            _ => break group.end_by(Instant::now() + MAX_EXIT)?,
+    let watched = Watched::Group(group.id());
+    let ended = match Patience::begin(watched, limits.deadline, limits.until).receive(&receive) {
+        Err(RecvTimeoutError::Timeout) => {
+            group.kill()?;
+            Ended::TimedOut
         }
+        _ => group.end_by(Instant::now() + MAX_EXIT)?,
     };
     let log = reading.join().unwrap_or_default();
     Ok((ended, String::from_utf8_lossy(&log).into_owned()))

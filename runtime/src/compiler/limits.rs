@@ -17,8 +17,7 @@ const MAX_SECONDS: u64 = 86_400;
 /// killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// Maximum wall time. Time in which the compiler is ready to run but gets no processor is added to it, up to 8 times
-    /// this time.
+    /// Maximum wall time, which [`Patience`](crate::supervise::Patience) extends on a busy machine.
     pub deadline: Duration,
     /// Maximum address space of each process, in bytes.
     pub memory_bytes: u64,
@@ -52,21 +51,7 @@ impl CompileLimits {
             ..CompileLimits::default()
         }
     }
-
-    /// Whether the compile has exceeded a limit `elapsed` after its start, if its processes waited for a processor for
-    /// the time `waited`.
-    pub(crate) fn are_exceeded(&self, elapsed: Duration, waited: Duration) -> bool {
-        let extension = waited.min(self.deadline.saturating_mul(MAX_EXTENSION));
-        self.is_over() || elapsed >= self.deadline.saturating_add(extension)
-    }
-
-    fn is_over(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
 }
-
-/// A deadline is extended by at most this multiple of itself.
-const MAX_EXTENSION: u32 = 8;
 
 /// The time limit of a compile that the user has set.
 ///
@@ -104,20 +89,5 @@ mod tests {
                 format!("KILN_COMPILE_LIMIT_S is {text:?}, which is not a number of seconds");
             assert!(error.starts_with(&start), "{error}");
         }
-    }
-
-    #[test]
-    fn a_compiler_that_waits_for_a_processor_has_more_time_within_bounds() {
-        let limits = CompileLimits::default();
-        assert!(!limits.are_exceeded(59 * SECOND, Duration::ZERO));
-        assert!(limits.are_exceeded(60 * SECOND, Duration::ZERO));
-        assert!(!limits.are_exceeded(89 * SECOND, 30 * SECOND));
-        assert!(limits.are_exceeded(90 * SECOND, 30 * SECOND));
-        assert!(limits.are_exceeded(540 * SECOND, 9000 * SECOND));
-        let over = CompileLimits {
-            until: Some(Instant::now()),
-            ..limits
-        };
-        assert!(over.are_exceeded(Duration::ZERO, 30 * SECOND));
     }
 }

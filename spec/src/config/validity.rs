@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, evaluate_bool};
-use crate::model::{Constraint, KernelSpec};
+use crate::model::{Constraint, Geometry, KernelSpec};
 use crate::plan::{LaunchPlan, LaunchScope, PlanError};
 use crate::problem::Problem;
 
@@ -86,16 +86,7 @@ impl KernelSpec {
         problem: &Problem,
         limits: Option<&DeviceLimits>,
     ) -> Result<(), Invalid> {
-        self.check_values(config)?;
-        let scope = LaunchScope {
-            config,
-            problem,
-            limits,
-            spec: self,
-        };
-        check_constraints(&self.constraints, &scope)?;
-        self.check_data(config, problem)?;
-        check_plan(self.geometry.plan(&scope), limits)
+        self.check(config, &self.constraints, &self.geometry, problem, limits)
     }
 
     /// Checks that the baseline may be launched for a problem; see [`Self::check_config`].
@@ -107,22 +98,32 @@ impl KernelSpec {
         problem: &Problem,
         limits: Option<&DeviceLimits>,
     ) -> Result<(), Invalid> {
-        if self.baseline_is_another_entry() {
-            // The baseline is a separate entry. The kernel's constraints apply only to the tuned entry.
-            let config = &self.baseline.config;
-            self.check_values(config)?;
-            let scope = LaunchScope {
-                config,
-                problem,
-                limits,
-                spec: self,
-            };
-            check_constraints(&self.baseline.constraints, &scope)?;
-            self.check_data(config, problem)?;
-            check_plan(self.baseline_plan(problem, limits), limits)
-        } else {
-            self.check_config(&self.baseline.config, problem, limits)
+        if !self.baseline_is_another_entry() {
+            return self.check_config(&self.baseline.config, problem, limits);
         }
+        // The kernel's constraints apply only to the tuned entry.
+        let (config, own) = (&self.baseline.config, &self.baseline.constraints);
+        self.check(config, own, self.baseline_geometry(), problem, limits)
+    }
+
+    fn check(
+        &self,
+        config: &Config,
+        constraints: &[Constraint],
+        geometry: &Geometry,
+        problem: &Problem,
+        limits: Option<&DeviceLimits>,
+    ) -> Result<(), Invalid> {
+        self.check_values(config)?;
+        let scope = LaunchScope {
+            config,
+            problem,
+            limits,
+            spec: self,
+        };
+        check_constraints(constraints, &scope)?;
+        self.check_data(config, problem)?;
+        check_plan(geometry.plan(&scope), limits)
     }
 }
 

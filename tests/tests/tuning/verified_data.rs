@@ -48,6 +48,33 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 }
 
 #[test]
+fn only_the_first_failed_configs_are_explained_by_the_check_build() {
+    let task = refuses_with(
+        "only_the_first_failed_configs_are_explained_by_the_check_build",
+        (
+            "params(WRONG in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), baseline(WRONG = 0), grid(n.div_ceil(64)), block(64),
+             problems((n = 400))",
+            ARGUMENTS,
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+#if WRONG
+    if (y[i] == y[i]) return;
+#endif
+    y[i] = slow(x[i]);
+}
+"#,
+        ("WRONG=1", "kernel fault"),
+    );
+    if let Some(task) = task {
+        assert_eq!(task["outcomes"]["kernel fault"], 8, "{task:#}");
+        assert_eq!(task["outcomes"]["reads an output"], 2, "{task:#}");
+    }
+}
+
+#[test]
 fn a_config_that_ignores_a_scalar_fails() {
     refuses_with(
         "a_config_that_ignores_a_scalar_fails",

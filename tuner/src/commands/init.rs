@@ -29,11 +29,11 @@ pub(super) fn run(args: &InitArgs) -> Result<ExitCode, Failure> {
 
 /// Creates the missing files of the folder. Existing files are not changed.
 fn prepare(folder: &TableFolder) -> Result<(), Failure> {
-    let indexed = folder.index()?;
     if let Some(attributes) = folder.create()? {
         print(&format!("wrote {}\n", attributes.display()));
     }
     let _lock = folder.lock()?;
+    let indexed = folder.index()?;
     let index = folder.index_path();
     match &indexed {
         Some(_) => print(&format!("{} is there already\n", index.display())),

@@ -24,6 +24,7 @@ pub(super) struct Cost<'a> {
     /// Receives a line as soon as a launch shows that the budget is too small for the problem.
     say: &'a dyn Fn(&str),
     start: Instant,
+    is_compiled: Cell<bool>,
     launch: Cell<Duration>,
 }
 
@@ -34,8 +35,14 @@ impl Cost<'_> {
             until,
             say,
             start: Instant::now(),
+            is_compiled: Cell::new(false),
             launch: Cell::new(Duration::ZERO),
         }
+    }
+
+    /// Notes that the compile of the baseline has ended.
+    pub fn baseline_is_compiled(&self) {
+        self.is_compiled.set(true);
     }
 
     /// Judges a launch that took `ns` nanoseconds.
@@ -73,9 +80,15 @@ impl Cost<'_> {
         let launch = self.launch.get();
         if launch.is_zero() {
             let elapsed = self.start.elapsed();
+            let (what, other) = match self.is_compiled.get() {
+                true => ("the reference or the first launch of the baseline", ""),
+                false => (
+                    "the compile of the baseline",
+                    ", or another compiler (KILN_CXX)",
+                ),
+            };
             return format!(
-                "in {} s, the reference or the first launch of the baseline did not end on this problem: a run needs \
-                 `--budget {}` or more",
+                "in {} s, {what} did not end: a run needs `--budget {}` or more{other}",
                 elapsed.as_secs(),
                 in_words(elapsed.saturating_mul(10))
             );
@@ -144,6 +157,24 @@ mod tests {
         assert!(cost.judge_at(2 * SECOND, Some(30 * SECOND)).is_ok());
         assert_eq!(*said.borrow(), 1);
         assert!(cost.judge_at(4 * SECOND, Some(30 * SECOND)).is_err());
+    }
+
+    #[test]
+    fn a_run_that_ends_before_the_first_launch_says_what_took_its_time() {
+        let cost = Cost::new(None, &|_| ());
+        let compiling = cost.text();
+        assert!(
+            compiling.contains("the compile of the baseline did not end"),
+            "{compiling}"
+        );
+        assert!(compiling.contains("KILN_CXX"), "{compiling}");
+        cost.baseline_is_compiled();
+        let launching = cost.text();
+        assert!(
+            launching.contains("the first launch of the baseline"),
+            "{launching}"
+        );
+        assert!(!launching.contains("KILN_CXX"), "{launching}");
     }
 
     #[test]

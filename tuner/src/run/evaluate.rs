@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use kiln::compiler::BuildKind;
 use kiln_cache::record::{Real, TimeSpent};
 use kiln_cache::{Begin, Outcome, Summary};
-use kiln_spec::{Backend, Config};
+use kiln_spec::{Backend, Config, Hash};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -83,6 +83,8 @@ pub struct Evaluator<'a> {
     pub unchecked: Option<NotChecked>,
     /// What the check build of a finalist remarked, which is not a fault.
     pub remark: Option<String>,
+    /// Number of failed configs that were explained.
+    pub(super) explained: u32,
     /// The random number generator for the order of samples.
     pub rng: ChaCha8Rng,
     /// How this task's time was spent so far.
@@ -90,7 +92,7 @@ pub struct Evaluator<'a> {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Creates an evaluator without trials.
+    /// Creates an evaluator without trials. `reference` is the digest of the plain-Rust reference, if there is one.
     pub fn new(
         context: &'a RunContext<'a>,
         task: &'a Task<'a>,
@@ -98,6 +100,7 @@ impl<'a> Evaluator<'a> {
         cases: CaseFinder<'a>,
         lab: WorkerLab,
         checker: Result<Checker<'a>, NotChecked>,
+        reference: Option<Hash>,
     ) -> Evaluator<'a> {
         let info = context.info;
         let on_the_host = info.key.backend == Backend::Cpu;
@@ -105,7 +108,7 @@ impl<'a> Evaluator<'a> {
         let resolution = Resolution {
             tick_ns: info.timer_tick_ns,
         };
-        let trials = TaskTrials::new(context, task, verifier.expected.grade());
+        let trials = TaskTrials::new(context, task, verifier.expected.grade(), reference);
         Evaluator {
             context,
             task,
@@ -120,6 +123,7 @@ impl<'a> Evaluator<'a> {
             checker,
             unchecked: None,
             remark: None,
+            explained: 0,
             rng: context.rng(task, 1),
             spent: TimeSpent::default(),
         }

@@ -4,6 +4,7 @@
 use std::sync::PoisonError;
 
 use kiln_cache::record::ReferenceGrade;
+use kiln_lab::worker::WorkerError;
 use kiln_lab::{peaks, reference, verify};
 use kiln_spec::verification::Sizes;
 use kiln_spec::{Hash, Problem};
@@ -14,20 +15,28 @@ use crate::task::Task;
 
 impl RunContext<'_> {
     /// Digest of what a task's plain-Rust reference computes now; `None` if outputs are not compared with one.
-    pub(crate) fn reference(&self, task: &Task<'_>) -> Option<Hash> {
+    ///
+    /// # Errors
+    /// If the reference fails or takes too long.
+    pub(crate) fn reference(&self, task: &Task<'_>) -> Result<Option<Hash>, WorkerError> {
         let digests = self.references.lock();
         let mut digests = digests.unwrap_or_else(PoisonError::into_inner);
-        let known = digests.entry(task.key.hash());
-        *known.or_insert_with(|| digest(self, task))
+        let key = task.key.hash();
+        if let Some(known) = digests.get(&key) {
+            return Ok(*known);
+        }
+        let made = digest(self, task)?;
+        digests.insert(key, made);
+        Ok(made)
     }
 }
 
-fn digest(context: &RunContext<'_>, task: &Task<'_>) -> Option<Hash> {
-    let problem = problem(context, task)?;
+fn digest(context: &RunContext<'_>, task: &Task<'_>) -> Result<Option<Hash>, WorkerError> {
+    let Some(problem) = problem(context, task) else {
+        return Ok(None);
+    };
     let bench = tuning::bench(context, task);
-    let made = reference::digest(&bench, &task.kernel.spec, &problem, context.folder);
-    // Results that were compared with a reference that fails now do not count. The task then says how it fails.
-    Some(made.unwrap_or_else(|_| Hash::of("kiln.reference", b"it fails")))
+    reference::digest(&bench, &task.kernel.spec, &problem, context.folder).map(Some)
 }
 
 /// The problem on which a task's reference is compared with its earlier self: the largest of the small ones, which is

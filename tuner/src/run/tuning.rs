@@ -8,7 +8,7 @@ use kiln_cache::record::{Against, SearchDone};
 use kiln_cache::{Cache, Outcome};
 use kiln_spec::space::{SearchSpace, SpaceError};
 use kiln_spec::verification::Sizes;
-use kiln_spec::{Backend, Config, Problem};
+use kiln_spec::{Backend, Config, Hash, Problem};
 
 use crate::error::Failure;
 use crate::run::budget::{Share, Slice};
@@ -94,6 +94,7 @@ fn search_and_decide(
     let bench = bench(context, task);
     let baseline = make_baseline(context, task);
     let baseline = baseline.map_err(|outcome| not_compiled(context, outcome))?;
+    cost.baseline_is_compiled();
     let oracle = Oracle::of(
         context.catalogue,
         (task.kernel, problem),
@@ -135,7 +136,8 @@ fn search_and_decide(
     verifier.baseline_ns = lab.baseline_ns();
     let cases = CaseFinder::new(sizes, &baseline.arm, context.options.seed)
         .with_shared(trial_cases, final_cases);
-    let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker);
+    let reference = reference(context, task)?;
+    let mut evaluator = Evaluator::new(context, task, verifier, cases, lab, checker, reference);
     let confirm_time = confirm_time(evaluator.lab.baseline_ns(), context.claims.next());
     let slice = share.slice().keep_for_confirming(confirm_time);
     let ruling = search_with(&space, &mut evaluator, &baseline, slice, report)?;
@@ -207,6 +209,12 @@ fn make_baseline(context: &RunContext<'_>, task: &Task<'_>) -> Result<Compiled, 
     };
     let release = || make(context.workshop, BuildKind::Release);
     context.pool.install(|| rayon::join(release, check)).0
+}
+
+/// Digest of the task's plain-Rust reference; `None` if there is none.
+fn reference(context: &RunContext<'_>, task: &Task<'_>) -> Result<Option<Hash>, SearchFailure> {
+    let digest = context.reference(task);
+    digest.map_err(|error| without_baseline(of_worker_error(&error)))
 }
 
 /// The failure of a task whose baseline does not compile.
@@ -381,7 +389,7 @@ fn seal(
             key: task.key.hash(),
             trials: context.cache.trials(task.key.hash())?.len() as u64,
             grade: context.grade(task),
-            reference: context.reference(task),
+            reference: reference(context, task)?,
             limit: limit.map(|limit| limit as u64),
         })?;
     }

@@ -95,7 +95,7 @@ fn one(
         (Some(winner), Some(done))
             if winner.grade.is_as_strong_as(grade)
                 && done.grade.is_as_strong_as(grade)
-                && done.stands_for(context.reference(task))
+                && (context.reference(task)).is_ok_and(|now| done.stands_for(now))
                 && done.covers(most.map(|most| most as u64)) =>
         {
             TaskState::Known

@@ -15,6 +15,9 @@ use kiln_lab::verify::{Case, Proof};
 use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::ArmId;
 
+/// Maximum number of failed configs of a task that the check build explains.
+const MAX_EXPLAINED: u32 = 8;
+
 impl Evaluator<'_> {
     /// Verifies a compiled config. Returns a contender if its outputs are right; otherwise the outcome, and the time of
     /// the verification in nanoseconds.
@@ -92,13 +95,21 @@ impl Evaluator<'_> {
         self.cases.own(&self.verifier, &compiled.arm, kept)
     }
 
+    /// The outcome of a failed config, or the fault that its check build finds. A check build takes longer than a trial,
+    /// so only the first configs of a task are explained.
     fn explained(&mut self, compiled: &Compiled, outcome: Outcome) -> Outcome {
+        let which = Which::Config(&compiled.arm.config);
+        let may_be_a_fault = match &self.checker {
+            Ok(checker) => checker.may_be_a_fault(which, &outcome),
+            Err(_) => false,
+        };
+        if !may_be_a_fault || self.explained >= MAX_EXPLAINED {
+            return outcome;
+        }
+        self.explained += 1;
         let own = self.own_cases(compiled);
         match &self.checker {
-            Ok(checker) => {
-                let which = Which::Config(&compiled.arm.config);
-                checker.explain(which, self.verifier.expected, &own, outcome)
-            }
+            Ok(checker) => checker.explain(which, self.verifier.expected, &own, outcome),
             Err(_) => outcome,
         }
     }

@@ -31,8 +31,9 @@ const MAX_WORDS: usize = 1 << 16;
 const MAX_PASSES: usize = 8;
 
 /// Expands every use of a macro that hides one of the words, names a kernel, or stands for several parameters or a part
-/// of a name in the parameter list of a kernel. Lines keep their numbers. A use stays as it is if it is not known which of several different definitions it has, or if the macro
-/// has a form that is not supported: a string of an argument (`#x`), or a use of itself.
+/// of a name in the parameter list of a kernel. Lines keep their numbers. A use stays as it is if it is not known which
+/// of several different definitions it has, or if the macro has a form that is not supported: a string of an argument
+/// (`#x`), or a use of itself.
 pub fn expand(text: String) -> String {
     let mut text = text;
     // An expansion may contain a call that names a kernel.
@@ -119,11 +120,13 @@ fn is_kernel_name(text: &str, tokens: &[Token], i: usize) -> bool {
 
 /// Whether the last declaration of these tokens, which has not ended, contains `__global__`.
 fn follows_global(text: &str, tokens: &[Token]) -> bool {
-    let ends_declaration =
-        |token: &&Token| matches!(token.kind, TokenKind::Punct(b';' | b'{' | b'}'));
     (tokens.iter().rev())
         .take_while(|token| !ends_declaration(token))
         .any(|token| token.is_name(text, "__global__"))
+}
+
+fn ends_declaration(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Punct(b';' | b'{' | b'}'))
 }
 
 /// Whether a macro without parameters is the name of a kernel, or whether a macro in the parameter list of a kernel
@@ -142,7 +145,8 @@ fn is_in_signature(text: &str, tokens: &[Token], i: usize, definition: &Definiti
         return false;
     }
     let mut depth = 0_usize;
-    let open = (0..i).rev().find(|&j| {
+    let mut before = (0..i).rev().take_while(|j| !ends_declaration(&tokens[*j]));
+    let open = before.find(|&j| {
         depth += usize::from(tokens[j].is_punct(b')'));
         let is_outer = is_open(j) && depth == 0;
         depth -= usize::from(is_open(j) && depth > 0);

@@ -1,6 +1,7 @@
 //! Child processes that are killed together with all their children, at a deadline or on drop.
 
-use std::fs;
+mod patience;
+
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus};
@@ -8,6 +9,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
+
+pub use patience::{Patience, Watched};
 
 /// Default time limit within which a killed process must end; [`Supervised::with_reap`] changes it. A GPU's driver may
 /// keep a killed process alive until its running kernel ends or the watchdog resets the device.
@@ -114,25 +117,9 @@ impl Supervised {
         })
     }
 
-    /// Returns for how long a process of the group was ready to run but had no processor: the maximum over the processes
-    /// that still run, because a compiler's driver waits for its parts. It is zero if the system does not report it.
-    pub(crate) fn waited_for_a_processor(&self) -> Duration {
-        let group = self.child.id().to_string();
-        let Ok(processes) = fs::read_dir("/proc") else {
-            return Duration::ZERO;
-        };
-        let waited = processes.flatten().filter_map(|process| {
-            let stat = fs::read_to_string(process.path().join("stat")).ok()?;
-            // The name of the program is in parentheses and may contain spaces. After it follow the state, the parent
-            // and the group.
-            let (_, fields) = stat.rsplit_once(')')?;
-            if fields.split_whitespace().nth(2)? != group {
-                return None;
-            }
-            let text = fs::read_to_string(process.path().join("schedstat")).ok()?;
-            text.split_whitespace().nth(1)?.parse().ok()
-        });
-        Duration::from_nanos(waited.max().unwrap_or(0))
+    /// The id of the process, and of its group.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Kills the remaining processes of the group without waiting. If the group has already ended, this does nothing.

@@ -1,15 +1,16 @@
-//! Deadlines of requests to workers. They are extended on a busy machine, and while this process is stopped.
+//! Deadlines of other processes. They are extended on a busy machine, and while this process is stopped.
 //!
-//! A deadline distinguishes a kernel that hangs from a kernel that is slow. On a busy machine, a worker may wait for a
-//! processor while the time passes, and a correct config would be stored as hung. Linux reports that waiting time for
+//! A deadline distinguishes a kernel or a compiler that hangs from a slow one. On a busy machine, a process may wait for
+//! a processor while the time passes, and a correct config would be stored as hung. Linux reports that waiting time for
 //! each thread, as the second number of `/proc/<pid>/task/<tid>/schedstat` (`Documentation/scheduler/sched-stats.rst`).
 //! The deadline is extended by the waiting time, up to a limit.
 //!
-//! This process may also be stopped while a worker runs: by Ctrl-Z, by SIGSTOP, or by a scheduler. The clock then shows
-//! that the deadline has passed, although the reply may already be in the pipe. Therefore the time is counted in
+//! This process may also be stopped while the other one runs: by Ctrl-Z, by SIGSTOP, or by a scheduler. The clock then shows
+//! that the deadline has passed, although the reply may already have arrived. Therefore the time is counted in
 //! slices, and a slice that took much longer than planned is not counted.
 
 use std::fs;
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -22,30 +23,40 @@ const MAX_SLICE: Duration = Duration::from_secs(1);
 /// If a slice ends this much later than planned, this process did not run.
 const STOPPED: Duration = Duration::from_secs(1);
 
-/// Maximum number of slices of a request that are not counted.
+/// Maximum number of slices of a deadline that are not counted.
 const MAX_STOPS: u32 = 60;
 
 /// A remaining time that is shorter than this is treated as zero.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
-/// The deadline of one request.
-pub(super) struct Patience {
-    pid: u32,
+/// The processes whose waiting time extends a deadline.
+#[derive(Clone, Copy, Debug)]
+pub enum Watched {
+    /// All threads of the process with this id.
+    Process(u32),
+    /// The first thread of each process in the group with this id.
+    Group(u32),
+}
+
+/// The deadline of an answer of other processes.
+#[derive(Debug)]
+pub struct Patience {
+    watched: Watched,
     deadline: Duration,
     waited_before: Duration,
-    /// The time at which the request ends even if its deadline would be extended.
+    /// The time at which the wait ends even if its deadline would be extended.
     until: Option<Instant>,
-    /// The time of this request that was counted so far.
+    /// The time that was counted so far.
     counted: Duration,
 }
 
 impl Patience {
     /// Creates a deadline that starts now. After `until`, it is not extended.
-    pub(super) fn begin(pid: u32, deadline: Duration, until: Option<Instant>) -> Patience {
+    pub fn begin(watched: Watched, deadline: Duration, until: Option<Instant>) -> Patience {
         Patience {
-            pid,
+            watched,
             deadline,
-            waited_before: waited_for_a_processor(pid),
+            waited_before: watched.waited_for_a_processor(),
             until,
             counted: Duration::ZERO,
         }
@@ -56,7 +67,7 @@ impl Patience {
     ///
     /// # Errors
     /// No reply arrived in time, or the sender has ended.
-    pub(super) fn receive<T>(&mut self, replies: &Receiver<T>) -> Result<T, RecvTimeoutError> {
+    pub fn receive<T>(&mut self, replies: &Receiver<T>) -> Result<T, RecvTimeoutError> {
         self.receive_by(|slice| replies.recv_timeout(slice), Instant::now)
     }
 
@@ -98,7 +109,8 @@ impl Patience {
         if counted < self.deadline {
             return Some(self.deadline - counted);
         }
-        let waited = waited_for_a_processor(self.pid).saturating_sub(self.waited_before);
+        let waited = self.watched.waited_for_a_processor();
+        let waited = waited.saturating_sub(self.waited_before);
         left(self.deadline, waited, counted)
     }
 }
@@ -109,27 +121,49 @@ fn left(deadline: Duration, waited: Duration, counted: Duration) -> Option<Durat
     (left >= MIN_WAIT).then_some(left)
 }
 
-/// Returns for how long a thread of the process was ready to run but had no processor. The result is the maximum over
-/// all threads, because the threads of a launch wait in parallel. It is zero if the system does not report the waiting
-/// time.
-fn waited_for_a_processor(pid: u32) -> Duration {
-    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-        return Duration::ZERO;
-    };
-    let waited = threads.flatten().filter_map(|thread| {
-        let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        text.split_whitespace().nth(1)?.parse().ok()
-    });
-    Duration::from_nanos(waited.max().unwrap_or(0))
+impl Watched {
+    /// Returns for how long one of the threads was ready to run but had no processor. The result is the maximum over all
+    /// of them, because they wait in parallel. It is zero if the system does not report the waiting time.
+    fn waited_for_a_processor(self) -> Duration {
+        let folder = match self {
+            Watched::Process(id) => format!("/proc/{id}/task"),
+            Watched::Group(_) => "/proc".to_owned(),
+        };
+        let Ok(threads) = fs::read_dir(folder) else {
+            return Duration::ZERO;
+        };
+        let waited = threads.flatten().filter_map(|thread| {
+            if let Watched::Group(id) = self {
+                is_of_group(&thread.path(), id).then_some(())?;
+            }
+            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+            text.split_whitespace().nth(1)?.parse().ok()
+        });
+        Duration::from_nanos(waited.max().unwrap_or(0))
+    }
+}
+
+/// Whether a process belongs to a group. `process` is its folder in `/proc`.
+fn is_of_group(process: &Path, id: u32) -> bool {
+    let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+    // The name of the program is in parentheses and may contain spaces. The state, the parent and the group follow it.
+    let fields = stat.rsplit_once(')').map(|(_, fields)| fields);
+    let group = fields.and_then(|fields| fields.split_whitespace().nth(2));
+    group.is_some_and(|group| group == id.to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
+    use std::os::unix::process::CommandExt as _;
 
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    fn this_process() -> Watched {
+        Watched::Process(std::process::id())
+    }
 
     #[test]
     fn time_without_a_processor_extends_a_deadline_within_bounds() {
@@ -145,7 +179,7 @@ mod tests {
 
     /// The number of slices until the deadline of 4 s passes, if each of the first `stops` slices takes a minute.
     fn slices(stops: usize) -> usize {
-        let mut patience = Patience::begin(std::process::id(), 4 * SECOND, None);
+        let mut patience = Patience::begin(this_process(), 4 * SECOND, None);
         let (start, passed, slices) = (Instant::now(), Cell::new(Duration::ZERO), Cell::new(0));
         let wait = |slice: Duration| {
             let stopped = slices.get() < stops;
@@ -175,7 +209,7 @@ mod tests {
             passed.set(passed.get() + 60 * SECOND);
             Err::<(), _>(RecvTimeoutError::Timeout)
         };
-        let mut patience = Patience::begin(std::process::id(), 4 * SECOND, until);
+        let mut patience = Patience::begin(this_process(), 4 * SECOND, until);
         let reply = patience.receive_by(wait, || start + passed.get());
         assert_eq!(reply, Err(RecvTimeoutError::Timeout));
         assert_eq!(passed.get(), 120 * SECOND);
@@ -185,7 +219,7 @@ mod tests {
     fn a_reply_is_received_before_the_deadline() {
         let (sender, replies) = std::sync::mpsc::channel();
         sender.send(7).unwrap();
-        let mut patience = Patience::begin(std::process::id(), SECOND, None);
+        let mut patience = Patience::begin(this_process(), SECOND, None);
         assert_eq!(patience.receive(&replies), Ok(7));
         drop(sender);
         assert_eq!(
@@ -202,9 +236,10 @@ mod tests {
             .unwrap();
         // The process starts and then sleeps for a minute. While it sleeps, its waiting time does not grow.
         let stands_still = |_| {
-            let before = waited_for_a_processor(sleeper.id());
+            let waited = || Watched::Process(sleeper.id()).waited_for_a_processor();
+            let before = waited();
             std::thread::sleep(Duration::from_millis(50));
-            waited_for_a_processor(sleeper.id()) == before
+            waited() == before
         };
         let stood_still = (0..200).any(stands_still);
         sleeper.kill().unwrap();
@@ -219,25 +254,29 @@ mod tests {
         // test.
         let own = fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
         if own.split_whitespace().next().is_none_or(|ran| ran == "0") {
-            assert_eq!(waited_for_a_processor(std::process::id()), Duration::ZERO);
+            assert_eq!(this_process().waited_for_a_processor(), Duration::ZERO);
             return;
         }
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let spin = || {
             let mut shell = std::process::Command::new("sh");
-            shell.args(["-c", "while :; do :; done"]).spawn().unwrap()
+            let shell = shell.args(["-c", "while :; do :; done"]);
+            shell.process_group(0).spawn().unwrap()
         };
         let mut spinning: Vec<_> = (0..3 * processors).map(|_| spin()).collect();
-        let waited = |of: &std::process::Child| waited_for_a_processor(of.id());
         // At any time, two thirds of the processes wait.
-        let have_waited = (0..1_000).any(|_| {
-            std::thread::sleep(Duration::from_millis(20));
-            spinning.iter().map(waited).max() >= Some(Duration::from_millis(50))
-        });
+        let have_waited = |watched: fn(u32) -> Watched| {
+            let waited = |of: &std::process::Child| watched(of.id()).waited_for_a_processor();
+            (0..1_000).any(|_| {
+                std::thread::sleep(Duration::from_millis(20));
+                spinning.iter().map(waited).max() >= Some(Duration::from_millis(50))
+            })
+        };
+        let have_waited = [have_waited(Watched::Process), have_waited(Watched::Group)];
         for one in &mut spinning {
             one.kill().unwrap();
             one.wait().unwrap();
         }
-        assert!(have_waited);
+        assert_eq!(have_waited, [true, true]);
     }
 }
