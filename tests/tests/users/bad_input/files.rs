@@ -58,6 +58,6 @@ pub fn cases() -> Vec<Case> {
         case("a folder of tables that is a file")
             .prepare("touch tuned")
             .runs("$TUNE init")
-            .says("error: cannot read <root>/tuned/index.toml: Not a directory (os error 20)"),
+            .says("error: cannot make the folder <root>/tuned: File exists (os error 17)"),
     ]
 }
