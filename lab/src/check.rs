@@ -17,6 +17,7 @@ use kiln_spec::{Backend, Problem};
 use crate::NotChecked;
 use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
+use crate::peaks;
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
 use crate::verify::{Case, Verifier};
@@ -79,6 +80,11 @@ const CRASHES: [i32; 5] = [4, 6, 7, 8, 11];
 
 /// Maximum data of a tuned problem on which the check build explains a failure, in bytes.
 const MAX_EXPLAINED_BYTES: u64 = 1 << 20;
+
+/// Maximum data in bytes, and maximum number of operations, of a tuned problem on which the check build runs in addition
+/// to the small ones.
+const MAX_CHECKED_BYTES: u64 = 8 << 20;
+const MAX_CHECKED_WORK: u64 = 20_000_000;
 
 /// The name of the cpu device on the command line.
 const NAME: &str = "cpu";
@@ -202,9 +208,9 @@ impl<'a> Checker<'a> {
     /// Runs the check build of a candidate. `more` are cases that only this candidate is verified on. `expected`
     /// contains the expected outputs of the tuned device, which are used only if that device is the cpu.
     ///
-    /// Small problems are enough: they cover every ragged class (sizes below, at and just above a tile, for example),
-    /// and the code that is timed was already verified on the tuned problem. If the candidate can launch none of them,
-    /// the check build runs on the tuned problem, but only for the cpu, because a GPU's problem would take too long.
+    /// The small problems cover every ragged class (sizes below, at and just above a tile, for example). If the tuned
+    /// problem is not large, the check build runs on it too. If the candidate can launch no small problem, the check build
+    /// runs on the tuned one, but only for the cpu, because a GPU's problem would take too long.
     pub fn check(&self, which: Which<'_>, expected: &Expectations, more: &[Case]) -> Checked {
         let compiled = match self.build(which) {
             Ok(compiled) => compiled,
@@ -220,12 +226,31 @@ impl<'a> Checker<'a> {
             return Checked::NotChecked(NotChecked::NoSmallForConfig);
         }
         let cases = if on_tuned { &self.tuned } else { &small };
-        match verifier.verify(&compiled.arm, cases) {
+        let passed = match verifier.verify(&compiled.arm, cases) {
             Ok(proof) => Checked::Passed {
                 remark: proof.remark,
             },
-            Err(error) => self.judge(of_worker_error(&error), on_tuned),
+            Err(error) => return self.judge(of_worker_error(&error), on_tuned),
+        };
+        if on_tuned || !self.is_tuned_checked() {
+            return passed;
         }
+        // A config may take another path on large problems.
+        let verified = verifier.verify(&compiled.arm, &self.tuned[..1]);
+        let failed = verified.map_err(|error| self.judge(of_worker_error(&error), true));
+        match failed {
+            Err(failed @ Checked::Failed(_)) => failed,
+            _ => passed,
+        }
+    }
+
+    /// Whether the tuned problem is small enough for the check build.
+    fn is_tuned_checked(&self) -> bool {
+        let spec = &self.kernel.spec;
+        let bytes = spec.footprint_bytes(self.problem);
+        let work = peaks::work(spec, self.problem);
+        let is_small = bytes.is_ok_and(|bytes| bytes <= MAX_CHECKED_BYTES);
+        is_small && work.flops.max(work.bytes) <= MAX_CHECKED_WORK && !self.tuned.is_empty()
     }
 
     /// Returns the problem of the first case on which the check build of a candidate fails; `None` if the check build

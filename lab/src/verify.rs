@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use kiln::rig::Layout;
+use kiln::scalars::{self, SWITCHES};
 use kiln_cache::Outcome;
 use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
 
@@ -43,13 +44,31 @@ pub struct Case {
     /// Whether to launch the receipt entry too. It is the instrumented version of the kernel, whose launch proves what
     /// ran.
     pub receipt: bool,
+    /// How the buffers of the launch begin and end.
+    pub layout: Layout,
 }
+
+/// The layouts of launches with the first seed. They have guard zones, which detect a stray write of a single element, and
+/// begin at other alignments. The second seed has buffers against guard pages, which also detect a stray read.
+const LAYOUTS: [Layout; 3] = [Layout::Views, Layout::Zones, Layout::Mixed];
 
 /// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem uses the first seed,
 /// and the second case uses the second seed. The timed launches of `tune run` use the first seed.
 pub fn seeds(seed: u64) -> [u64; 2] {
-    let first = seed.wrapping_mul(2);
-    [first, first.wrapping_add(1)]
+    let first = seed.wrapping_mul(2) & !SWITCHES;
+    [first, first + 1]
+}
+
+/// The case on a problem in which scalars that are 0 or 1 have another value, and inputs have unusual ones. The kernel
+/// need not support them.
+pub fn unusual(problem: &Problem, seed: u64) -> Case {
+    let [_, usual] = seeds(seed);
+    Case {
+        problem: problem.clone(),
+        seed: usual | SWITCHES,
+        receipt: false,
+        layout: Layout::Fences,
+    }
 }
 
 /// The cases of a task: every verification problem and the tuned problem, with two seeds each.
@@ -58,17 +77,26 @@ pub fn cases(verification: &[Problem], problem: &Problem, seed: u64) -> Vec<Case
         .iter()
         .filter(|&small| small != problem)
         .chain([problem]);
-    let case = |problem: &Problem, which: usize| {
-        let problem = problem.clone();
-        // The receipt depends on the launch, not on the data, so one seed is enough.
-        Case {
-            problem,
-            seed: seeds(seed)[which],
-            receipt: which == 0,
-        }
-    };
-    all.flat_map(|problem| [case(problem, 0), case(problem, 1)])
+    let all: Vec<&Problem> = all.collect();
+    // The tuned problem has the first layout.
+    let numbers = (0..all.len()).rev();
+    let cases = all.iter().zip(numbers);
+    cases
+        .flat_map(|(problem, number)| pair(problem, seed, number))
         .collect()
+}
+
+/// The cases on a problem with both seeds. `number` selects the layout of the first one.
+pub fn pair(problem: &Problem, seed: u64, number: usize) -> [Case; 2] {
+    let case = |which: usize, layout| Case {
+        problem: problem.clone(),
+        seed: seeds(seed)[which],
+        // The receipt depends on the launch, not on the data, so one seed is enough.
+        receipt: which == 0,
+        layout,
+    };
+    let layout = LAYOUTS[number % LAYOUTS.len()];
+    [case(0, layout), case(1, Layout::Fences)]
 }
 
 /// Whether every trial is verified on this problem. If not, only finalists are verified on it.
@@ -232,7 +260,9 @@ impl Verifier<'_> {
             let deadline = self.deadline(arm, &job.problem);
             let request = Request::Verify(job.clone());
             let reply = worker.ask_watched(&request, deadline, on_launch);
-            match reply.map_err(|error| self.blame_alignment(arm, job, error))? {
+            let seed = job.seed;
+            let blamed = reply.map_err(|error| self.blame_alignment(arm, job, error));
+            match blamed.map_err(|error| self.name_scalars(seed, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -251,6 +281,19 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
+    /// Adds the scalars whose value is not the declared one to an error about wrong outputs.
+    fn name_scalars(&self, seed: u64, mut error: WorkerError) -> WorkerError {
+        if let WorkerError::Failed {
+            outcome: Outcome::Incorrect(worst),
+            ..
+        } = &mut error
+        {
+            let changes = scalars::changes(self.spec, &self.bench.problem, seed);
+            worst.scalars = (!changes.is_empty()).then(|| changes.join(", "));
+        }
+        error
+    }
+
     /// If an arm fails on buffers with no more than the declared alignment, and works on others, returns an error that
     /// says so. Otherwise returns `error`.
     fn blame_alignment(&self, arm: &ArmJob, job: VerifyJob, error: WorkerError) -> WorkerError {
@@ -260,7 +303,7 @@ impl Verifier<'_> {
             Outcome::WorkerLost { signal, .. } => signal.is_some(),
             _ => false,
         };
-        if !crashed || job.layout != Layout::Views {
+        if !crashed || !matches!(job.layout, Layout::Views | Layout::Mixed) {
             return error;
         }
         let deadline = self.deadline(arm, &job.problem);
@@ -329,13 +372,6 @@ impl Verifier<'_> {
         let expected = self.expected.get_watched(made, reference_plan, on_launch)?;
         let nonce = case.receipt.then(|| nonce(arm, case.seed, number));
         let problem = case.problem.clone();
-        // One of the two seeds is verified with buffers between guard zones, which detect a stray write of a single
-        // element, and with no more than the declared alignment. The other seed is verified with buffers against guard
-        // pages, which also detect a stray read.
-        let layout = match case.receipt {
-            true => Layout::Views,
-            false => Layout::Fences,
-        };
         Ok(VerifyJob {
             arm: 0,
             problem,
@@ -343,7 +379,7 @@ impl Verifier<'_> {
             seed: case.seed,
             expected,
             nonce,
-            layout,
+            layout: case.layout,
         })
     }
 }

@@ -118,9 +118,9 @@ pub mod supervise;
 
 #[doc(hidden)]
 pub use compiler::{artifacts, compile_only, recipe};
-#[doc(hidden)]
-pub use data::fill;
 pub use data::{buffer, element, inputs, reference};
+#[doc(hidden)]
+pub use data::{fill, scalars};
 #[doc(inline)]
 pub use device::{devices, stream};
 pub use selection::select;

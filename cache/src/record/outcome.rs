@@ -49,6 +49,9 @@ pub struct MaxError {
     /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
     pub against: Against,
+    /// The scalars whose value was not the declared one, as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scalars: Option<String>,
 }
 
 /// The source of expected outputs.
@@ -427,6 +430,7 @@ mod tests {
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
             against: Against::Reference,
+            scalars: None,
         };
         let text = |against| {
             Outcome::Incorrect(MaxError {

@@ -30,11 +30,17 @@ impl fmt::Display for Outcome {
             Outcome::OutOfMemory {
                 needed_bytes: Some(bytes),
             } => write!(f, ": {bytes} bytes needed"),
-            Outcome::Incorrect(e) => write!(
-                f,
-                ": {}[{}] is {}, but the {} says {} (error {}, bound {})",
-                e.output, e.index, e.got, e.against, e.want, e.error, e.bound
-            ),
+            Outcome::Incorrect(e) => {
+                write!(
+                    f,
+                    ": {}[{}] is {}, but the {} says {} (error {}, bound {})",
+                    e.output, e.index, e.got, e.against, e.want, e.error, e.bound
+                )?;
+                let scalars = e.scalars.iter();
+                scalars
+                    .map(|scalars| write!(f, ", with {scalars}"))
+                    .collect()
+            }
             Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
             Outcome::Unwritten {
                 output,

@@ -80,6 +80,7 @@ pub fn outcome(n: u64) -> Outcome {
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
             against: Against::Baseline,
+            scalars: (n % 2 == 1).then(|| "beta = 0.875 instead of 0".into()),
         }),
         6 => Outcome::NotANumber {
             output: "c".into(),

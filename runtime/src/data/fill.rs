@@ -6,6 +6,8 @@ use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
 use thiserror::Error;
 
 use crate::data::element::{Element, for_elem_type};
+use crate::data::scalars::SWITCHES;
+use crate::data::unusual;
 use crate::parallel;
 
 /// The reason why an input cannot be generated.
@@ -44,7 +46,8 @@ pub enum FillError {
     },
 }
 
-/// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares.
+/// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares. With a seed that contains
+/// [`SWITCHES`], a slice without `#[fill(..)]`, or with one constant, has unusual values instead.
 ///
 /// # Errors
 /// If the bound of `below(..)` cannot be evaluated or is out of range, or if `uniform(..)` contains no value of the
@@ -62,7 +65,13 @@ pub fn fill(
         Fill::ByType => &by_type,
         declared => declared,
     };
+    let is_unusual = seed & SWITCHES != 0;
     for_elem_type!(ty, T => Ok(match declared {
+        _ if is_unusual && slice.fill == Fill::ByType => random.each(len, unusual::element::<T>),
+        Fill::Constant(value) if is_unusual && ty.integer_range().is_none() => {
+            let value = *value;
+            random.each(len, move |index, len, word| unusual::near::<T>(value, index, len, word))
+        }
         Fill::ByType => unreachable!("the default for a type should be another fill"),
         Fill::Constant(value) => {
             let value = T::from_f64(*value);
@@ -197,6 +206,15 @@ impl RandomWords {
             block: [0; 4096],
             used: 4096,
         }
+    }
+
+    /// The bytes of `len` elements. `of` computes an element from its index, `len` and a random number in `[0, 1)`.
+    fn each<T: Pod>(&self, len: usize, of: impl Fn(usize, usize, f64) -> T + Sync) -> Vec<u8> {
+        let of = &of;
+        made(len, |first| {
+            let mut words = self.words(first);
+            move |index| of(index, len, f64::from(words.word()) / TWO_32)
+        })
     }
 
     /// The bytes of `len` elements that are uniformly distributed over `[low, high)`.

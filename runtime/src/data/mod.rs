@@ -8,3 +8,5 @@ pub mod fill;
 pub mod inputs;
 pub(crate) mod inputs_call;
 pub mod reference;
+pub mod scalars;
+mod unusual;

@@ -12,7 +12,7 @@ pub use crate::data::arg_data::{ArgData, DataError};
 
 use crate::data::element::{Element, Scalar, for_elem_type};
 use crate::data::fill::fill;
-use crate::data::inputs_call;
+use crate::data::{inputs_call, scalars};
 
 /// Evaluates an expression with the vector inside a [`Wide`], whatever the type of its elements.
 macro_rules! for_wide {
@@ -206,7 +206,7 @@ pub fn make_data(
 
 /// Like [`make_data`], but computes lengths and arguments for a config instead of the baseline's config.
 ///
-/// With an odd seed, floating-point scalars with a `#[value(..)]` have 7/8 of their value. A kernel that
+/// The seed also decides whether scalars with a `#[value(..)]` have another value than the declared one. A kernel that
 /// ignores such a scalar, or that is right for one value only, then computes wrong outputs.
 ///
 /// # Errors
@@ -231,15 +231,16 @@ pub fn make_data_for(
                         let value = scalar.value.ok_or_else(|| DataError::NoValue {
                             argument: scalar.name.clone(),
                         })?;
-                        varied(value, !scalar.ty.is_integer() && seed % 2 == 1)
+                        scalars::of_seed(value, scalar.ty.is_integer(), seed)
                     }
                 };
                 scalar_bytes(&scalar.name, scalar.ty, value).map(ArgData::Scalar)
             }
-            ArgSpec::Plain(plain) => plain_bytes(plain, problem).map(ArgData::Scalar),
+            ArgSpec::Plain(plain) => plain_bytes(plain, problem, seed).map(ArgData::Scalar),
             ArgSpec::Typed(typed) => {
                 let ty = spec.type_of(&typed.ty, problem).unwrap_or(ElemType::F32);
-                Ok(ArgData::Scalar(element_bytes(ty, typed.value)))
+                let value = scalars::of_seed(typed.value, scalars::is_integer(ty), seed);
+                Ok(ArgData::Scalar(element_bytes(ty, value)))
             }
             ArgSpec::Slice(slice) => {
                 let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
@@ -261,24 +262,12 @@ pub fn make_data_for(
     inputs_call::make(spec, problem, seed, data)
 }
 
-/// The factor of varied scalars. It is below 1, because a value may be a probability or another upper limit, and zero
-/// stays zero, because a kernel may treat zero as a special case in which it reads less.
-const VARIED: f64 = 0.875;
-
-fn varied(value: ScalarValue, is_varied: bool) -> ScalarValue {
-    match value {
-        value if !is_varied => value,
-        ScalarValue::Int(value) => ScalarValue::Float(value as f64 * VARIED),
-        ScalarValue::Float(value) => ScalarValue::Float(value * VARIED),
-    }
-}
-
 /// The bytes of a struct or array that is passed by value. Padding is zero.
-fn plain_bytes(plain: &PlainArg, problem: &Problem) -> Result<Vec<u8>, DataError> {
+fn plain_bytes(plain: &PlainArg, problem: &Problem, seed: u64) -> Result<Vec<u8>, DataError> {
     let mut bytes = vec![0; plain.value.layout().bytes];
     for (at, ty, number) in plain.value.numbers() {
         let value = match number {
-            PlainNumber::Value(value) => *value,
+            PlainNumber::Value(value) => scalars::of_seed(*value, ty.is_integer(), seed),
             PlainNumber::Size(size) => {
                 let what = "a field";
                 let size =

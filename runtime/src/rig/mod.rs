@@ -48,6 +48,9 @@ pub enum Layout {
     /// Like `Zones`, but each buffer has no more than the alignment that the spec declares. Without `#[align(..)]`, that
     /// is the size of an element, so a buffer begins like the view `x.view(1..)` of another buffer.
     Views,
+    /// Like `Zones` for every second slice, beginning with the first, and like `Views` for the others. A kernel that looks
+    /// at the alignment of one argument alone then finds another one with less.
+    Mixed,
     /// Each buffer is next to inaccessible memory, so an access outside the buffer ends the process. If the device
     /// does not support this, the layout is `Zones`.
     Fences,
@@ -127,6 +130,7 @@ impl Rig {
         layout: Layout,
         sets: usize,
     ) -> Result<Rig, RigError> {
+        let mut slices = 0_usize;
         let held = spec
             .args
             .iter()
@@ -134,11 +138,14 @@ impl Rig {
             .map(|(arg, data)| match (arg, data) {
                 (ArgSpec::Slice(slice), ArgData::Slice(bytes)) => {
                     let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+                    let least = Placement::Zones {
+                        align_bytes: align_bytes(spec, slice, config, problem),
+                    };
+                    slices += 1;
                     let place = match layout {
-                        Layout::Views => Placement::Zones {
-                            align_bytes: align_bytes(spec, slice, config, problem),
-                        },
-                        Layout::Zones => Placement::Zones { align_bytes: ALIGN },
+                        Layout::Mixed if slices.is_multiple_of(2) => least,
+                        Layout::Views => least,
+                        Layout::Zones | Layout::Mixed => Placement::Zones { align_bytes: ALIGN },
                         Layout::Fences => Placement::Fences,
                         Layout::Plain => Placement::Plain { sets },
                     };

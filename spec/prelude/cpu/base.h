@@ -177,6 +177,7 @@ struct kiln_cpu_memory {
     uint64_t bytes;
     uint32_t element_bytes;  // 0 if it is not known
     uint32_t kind;
+    const uint8_t* initial;  // of a __device__ variable, what it held when the object was loaded; null for zeros
 };
 
 // What check builds remember of accesses, over all launches.

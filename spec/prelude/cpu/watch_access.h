@@ -141,6 +141,23 @@ KILN_CPU_COLD bool kiln_cpu_is_padding(const kiln_cpu_region* region, const kiln
     return false;
 }
 
+// Whether a granule of a variable differs from what it held when the object was loaded. No launch has written it since
+// it began, so an earlier one did.
+KILN_CPU_COLD bool kiln_cpu_is_left(const kiln_cpu_region* region, uintptr_t at) {
+    uintptr_t first = at - region->start, end = first + (1u << region->shift);
+    for (uintptr_t i = first; i < end && i < region->bytes; i++) {
+        uint8_t initial = region->initial ? region->initial[i] : 0;
+        if (((const volatile uint8_t*)region->start)[i] != initial) return true;
+    }
+    return false;
+}
+
+// Whether a launch may not read a granule that it has not written.
+KILN_CPU_COLD bool kiln_cpu_lacks_content(const kiln_cpu_region* region, const kiln_cpu_cell* cell, uintptr_t at,
+                                          uint32_t bytes) {
+    return region->keeps ? kiln_cpu_is_left(region, at) : !kiln_cpu_is_padding(region, cell, bytes);
+}
+
 KILN_INLINE void kiln_cpu_note_read(const kiln_cpu_region* region, kiln_cpu_cell* cell, uint32_t access,
                                     uint32_t place) {
     uint32_t running = KILN_CPU_RUNNING, interval = kiln_cpu_watch.interval;
@@ -184,8 +201,8 @@ KILN_INLINE bool kiln_cpu_see_cell(const kiln_cpu_region* region, kiln_cpu_cell*
             return false;
         }
     }
-    if (region->starts_empty && access & KILN_CPU_READS &&
-        __builtin_expect(!kiln_cpu_is_written(region, cell), 0) && !kiln_cpu_is_padding(region, cell, bytes)) {
+    if ((region->starts_empty || region->keeps) && access & KILN_CPU_READS &&
+        __builtin_expect(!kiln_cpu_is_written(region, cell), 0) && kiln_cpu_lacks_content(region, cell, at, bytes)) {
         kiln_cpu_note_unwritten(region, at, bytes, place);
     }
     bool contended = __builtin_expect(kiln_cpu_is_contended(region, cell), 0);
@@ -300,8 +317,28 @@ KILN_CPU_COMMON void kiln_cpu_see_strong(const volatile void* address, uint32_t 
     kiln_cpu_synchronises((uintptr_t)address, access);
 }
 
+// An access whose type promises an alignment. A GPU stops at an address without it, and some processors do too. The
+// compiler promises at most 8 bytes.
+KILN_INLINE void kiln_cpu_see_alignment(const void* at, uint32_t bytes, uint32_t access, const void* from) {
+    if (__builtin_expect((uintptr_t)at & ((bytes < 8 ? bytes : 8) - 1), 0)) {
+        kiln_cpu_tell_misaligned((uintptr_t)at, bytes, access, kiln_cpu_place_of(from));
+        KILN_CPU_LEAVE(kiln_cpu_go_home);
+    }
+}
+
 #define KILN_CPU_HOOK_OF(name, bytes, see, access)                                                     \
-    KILN_CPU_HOOK void __tsan_##name##bytes(void* at) { see(at, bytes, access, KILN_CPU_HERE); }
+    KILN_CPU_HOOK void __tsan_##name##bytes(void* at) {                                                \
+        if (KILN_CPU_ALIGNED_##name) kiln_cpu_see_alignment(at, bytes, access, KILN_CPU_HERE);         \
+        see(at, bytes, access, KILN_CPU_HERE);                                                         \
+    }
+#define KILN_CPU_ALIGNED_read true
+#define KILN_CPU_ALIGNED_write true
+#define KILN_CPU_ALIGNED_volatile_read true
+#define KILN_CPU_ALIGNED_volatile_write true
+#define KILN_CPU_ALIGNED_unaligned_read false
+#define KILN_CPU_ALIGNED_unaligned_write false
+#define KILN_CPU_ALIGNED_unaligned_volatile_read false
+#define KILN_CPU_ALIGNED_unaligned_volatile_write false
 #define KILN_CPU_HOOKS_OF(prefix, bytes, see)                                                          \
     KILN_CPU_HOOK_OF(prefix##read, bytes, see, KILN_CPU_READS)                                         \
     KILN_CPU_HOOK_OF(prefix##write, bytes, see, KILN_CPU_WRITES)                                       \

@@ -30,6 +30,8 @@ KILN_CPU_COLD kiln_cpu_region* kiln_cpu_add_region(const kiln_cpu_memory* memory
     region->shared = memory->kind == KILN_CPU_SHARED || memory->kind == KILN_CPU_DYNAMIC_SHARED;
     region->read_only = memory->kind == KILN_CPU_CONSTANT;
     region->starts_empty = region->shared || memory->kind == KILN_CPU_OUTPUT;
+    region->keeps = memory->kind == KILN_CPU_VARIABLE;
+    region->initial = memory->initial;
     return region;
 }
 
@@ -61,13 +63,13 @@ KILN_CPU_COMMON void kiln_cpu_watch_starts(const kiln_cpu_launch* launch, uint64
         if (kiln_cpu_variables[i].start != kiln_cpu_dynamic) kiln_cpu_add_region(&kiln_cpu_variables[i]);
     }
     for (uint64_t i = 0; i < launch->memory_count; i++) kiln_cpu_add_region(&launch->memory[i]);
-    kiln_cpu_memory dynamic = {0, kiln_cpu_dynamic, launch->dynamic_shared_bytes, 0, KILN_CPU_DYNAMIC_SHARED};
+    kiln_cpu_memory dynamic = {0, kiln_cpu_dynamic, launch->dynamic_shared_bytes, 0, KILN_CPU_DYNAMIC_SHARED, 0};
     kiln_cpu_add_region(&dynamic);
 }
 
 // The arguments' own values are read while the kernel is called.
 KILN_CPU_COMMON void kiln_cpu_watch_value(const void* value, uint64_t bytes) {
-    kiln_cpu_memory own = {0, (uint8_t*)value, bytes, 0, KILN_CPU_OWN};
+    kiln_cpu_memory own = {0, (uint8_t*)value, bytes, 0, KILN_CPU_OWN, 0};
     kiln_cpu_add_region(&own);
 }
 

@@ -43,8 +43,8 @@ struct kiln_cpu_cell {
     uint32_t contended;  // the interval in which several threads wrote it without an order
 };
 
-// The first read of shared memory, or of an output, that no thread had written. It is told when the interval ends: if
-// a thread writes there before, that is a race.
+// The first read of shared memory, or of an output, that no thread had written, or of a variable whose content an
+// earlier launch left. It is told when the interval ends: if a thread writes there before, that is a race.
 struct kiln_cpu_unwritten_read {
     uint32_t bytes;  // 0 if there was none
     uint32_t thread;
@@ -96,6 +96,8 @@ struct alignas(64) kiln_cpu_region {
     bool shared;
     bool read_only;
     bool starts_empty;     // each block's shared memory, and each launch's outputs
+    bool keeps;            // content from one launch to the next: variables of the kernel
+    const uint8_t* initial;  // as in kiln_cpu_memory
     const char* name;
 };
 

@@ -65,6 +65,10 @@ KILN_CPU_COLD void kiln_cpu_say_unwritten(void) {
     kiln_cpu_say_element(read->region, read->at, read->bytes);
     kiln_cpu_say_place(read->place);
     if (read->region->shared) return kiln_cpu_say(", which no thread of the block has written");
+    if (read->region->keeps) {
+        return kiln_cpu_say(", which holds what an earlier launch left there\nhelp: a launch must not depend on those "
+                            "before it: let each launch write the variable before it reads it, or leave it as it was");
+    }
     kiln_cpu_say(", which no thread has written. An output has no content when a launch begins; if the kernel needs "
                  "what it holds, declare it as `#[inout]`");
 }
@@ -150,6 +154,22 @@ KILN_CPU_COLD void kiln_cpu_tell_outside(uintptr_t at, uint32_t bytes, uint32_t 
         kiln_cpu_say(", which is in no argument and in no variable of the kernel");
     }
     kiln_cpu_add_unwritten();
+}
+
+KILN_CPU_COLD void kiln_cpu_tell_misaligned(uintptr_t at, uint32_t bytes, uint32_t access, uint32_t place) {
+    const kiln_cpu_region* region = kiln_cpu_nearest(at);
+    kiln_cpu_watch_begins("misaligned: it ");
+    kiln_cpu_say(kiln_cpu_verb(access));
+    kiln_cpu_say(" ");
+    kiln_cpu_say_bytes(bytes);
+    kiln_cpu_say(" at once");
+    kiln_cpu_say_place(place);
+    if (region) {
+        kiln_cpu_say(", from ");
+        kiln_cpu_say_element(region, at, region->element_bytes ? region->element_bytes : bytes);
+        kiln_cpu_say(" on");
+    }
+    kiln_cpu_say(", but the address is no multiple of the type's alignment");
 }
 
 KILN_CPU_COLD void kiln_cpu_tell_read_only(const kiln_cpu_region* region, uintptr_t at, uint32_t bytes,

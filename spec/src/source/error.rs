@@ -134,6 +134,25 @@ pub enum SourceError {
         /// The file and line of the `#include`.
         at: Location,
     },
+    /// The source contains `#embed`, whose file the source's hash would not cover.
+    #[error(
+        "{at}: `#embed` is not supported, because the hash of the source would not cover the file\n\
+         help: write the numbers into a header of the package"
+    )]
+    Embed {
+        /// The file and line of the `#embed`.
+        at: Location,
+    },
+    /// A condition asks whether the compiler sees every access, so the check build would check other code than programs
+    /// launch.
+    #[error(
+        "{at}: the condition asks for the thread sanitizer, which Kiln uses to check kernels\n\
+         help: remove the condition: Kiln must check the code that programs launch"
+    )]
+    Sanitizer {
+        /// The file and line of the condition.
+        at: Location,
+    },
     /// A file includes itself, directly or through other files, without an include guard.
     #[error("{at}: `{name}` includes itself: {chain}\nhelp: add `#pragma once` to `{name}`")]
     Cycle {

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use super::error::{Location, ReadError, SourceError};
 use super::fingerprint;
-use super::flatten_action::{Action, action, has_guard, is_pragma_once, questions};
+use super::flatten_action::{
+    Action, action, asks_for_sanitizer, has_guard, is_pragma_once, questions,
+};
 use super::host_headers::is_for_hosts;
 use super::lexer::{Token, lex};
 use super::lines::LineMap;
@@ -246,12 +248,17 @@ impl Flattener<'_, '_> {
             };
             copied = self.answer(name, text, directive, copied)?;
             let action = match action(text, directive) {
-                Some(Action::Include(_) | Action::Angled(_)) | None if excluded.dead[i] => {
+                Some(Action::Include(_) | Action::Angled(_) | Action::Embed) | None
+                    if excluded.dead[i] =>
+                {
                     Action::Keep
                 }
                 None if self.is_conditional() => Action::Keep,
                 action => action.ok_or_else(|| SourceError::Computed { at: at() })?,
             };
+            if !excluded.dead[i] && asks_for_sanitizer(text, directive) {
+                return Err(SourceError::Sanitizer { at: at() });
+            }
             match action {
                 Action::Keep => {}
                 Action::Open => {
@@ -273,6 +280,7 @@ impl Flattener<'_, '_> {
                         copied = directive.end;
                     }
                 }
+                Action::Embed => return Err(SourceError::Embed { at: at() }),
                 Action::Once => {
                     self.push(&text[copied..directive.start])?;
                     copied = directive.end;

@@ -8,6 +8,9 @@ use super::lexer::{Token, TokenKind, lex_directive};
 /// prelude covers the header.
 pub const PRELUDE_HEADERS: &[&str] = &["kiln.cuh"];
 
+/// Names by which a source asks whether the compiler sees every access, as it does in check builds.
+const SANITIZER: [&str; 2] = ["__SANITIZE_THREAD__", "thread_sanitizer"];
+
 /// What the flattener does with a directive.
 #[derive(PartialEq)]
 pub(super) enum Action {
@@ -16,6 +19,8 @@ pub(super) enum Action {
     /// `#include <..>`
     Angled(String),
     Once,
+    /// `#embed`
+    Embed,
     Open,
     /// `#else` and its like.
     Divide,
@@ -48,11 +53,20 @@ pub(super) fn action(text: &str, directive: &Token) -> Option<Action> {
             _ => None,
         },
         "pragma" if is_pragma_once(text, directive) => Some(Action::Once),
+        "embed" => Some(Action::Embed),
         "if" | "ifdef" | "ifndef" => Some(Action::Open),
         "else" | "elif" | "elifdef" | "elifndef" => Some(Action::Divide),
         "endif" => Some(Action::Close),
         _ => Some(Action::Keep),
     }
+}
+
+/// Whether a directive asks for the thread sanitizer.
+pub(super) fn asks_for_sanitizer(text: &str, directive: &Token) -> bool {
+    let inner = lex_directive(text, directive);
+    inner
+        .iter()
+        .any(|token| SANITIZER.contains(&&*token.text(text)))
 }
 
 /// A question of a directive whether a file exists, as in `__has_include("part.cuh")`.

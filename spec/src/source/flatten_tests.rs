@@ -322,6 +322,10 @@ fn what_cannot_be_included_is_named_with_its_place() {
     );
     assert!(message("#include \"/b.cuh\"\n").contains("leaves the package"));
     assert!(message("#include HEADER\n").contains("`#include` of a macro"));
+    assert!(message("#if 1\n#embed \"table.bin\"\n#endif\n").starts_with("src/a.cu:2: `#embed`"));
+    let asks = "int a;\n#if defined(__has_feature) && __has_feature(thread_sanitizer)\n#endif\n";
+    assert!(message(asks).starts_with("src/a.cu:2: the condition asks for the thread sanitizer"));
+    assert!(load(&[("src/a.cu", &format!("#if 0\n{asks}#embed \"x\"\n#endif\n"))]).is_ok());
     assert!(message("int a;\n/*").contains("src/a.cu:2: unterminated block comment"));
     assert!(message("a\n\0").contains("src/a.cu:2: the source contains a NUL byte"));
     let missing = SourceText::load("../a.cu", &mut |_| Ok(String::new())).unwrap_err();

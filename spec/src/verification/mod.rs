@@ -134,6 +134,11 @@ impl<'a> Sizes<'a> {
         neighbours::of(self.like, &self.derive(Some(config)))
     }
 
+    /// Problems of another shape than the tuned one. The config and the baseline can be launched for each of them.
+    pub fn reshaped(&self, config: &Config) -> Vec<Problem> {
+        neighbours::reshaped(self.like, &self.derive(Some(config)))
+    }
+
     fn declared(&self) -> impl Iterator<Item = &'a Problem> {
         let (spec, like) = (self.spec, self.like);
         spec.verify.iter().filter(move |problem| {

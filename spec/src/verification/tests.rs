@@ -26,7 +26,7 @@ proptest! {
             let own = sizes.derived_for(config);
             prop_assert!(own.len() <= MAX_PROBLEMS);
             prop_assert_eq!(&own, &sizes.derived_for(config));
-            for p in own.iter().chain(&sizes.neighbours(config)) {
+            for p in own.iter().chain(&sizes.neighbours(config)).chain(&sizes.reshaped(config)) {
                 prop_assert!(spec.check_baseline(p, limits).is_ok());
                 prop_assert!(spec.check_config(config, p, limits).is_ok());
             }

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::too_many_lines, reason = "tables of cases are long")]
 
+mod deceiving;
 mod earlier_results;
 mod earlier_rows;
 mod equal_candidates;

@@ -1,7 +1,7 @@
 //! Kernels that are wrong only for contents of outputs, scalars, alignments or values that one launch does not show. In
 //! each of them, the wrong configs are the fastest.
 
-use super::verified_sizes::{ARGUMENTS, refuses_with};
+use super::verified_sizes::{ARGUMENTS, refuses_with, tunes};
 
 const TWO: &str =
     "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
@@ -45,6 +45,73 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 "#,
         ("WRONG=true", "kernel fault"),
     );
+}
+
+#[test]
+fn a_config_that_keeps_a_table_in_a_variable_for_the_next_launch_fails() {
+    refuses_with(
+        "a_config_that_keeps_a_table_in_a_variable_for_the_next_launch_fails",
+        (TWO, ARGUMENTS),
+        r#"
+__device__ float table[40000];
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    float factor = WRONG ? table[i] : 0.0f;
+    if (factor == 0.0f) factor = slow(slow(slow(1.0f + 0.001f * i)));
+    if (WRONG) table[i] = factor;
+    y[i] = factor * x[i];
+}
+"#,
+        ("WRONG=true", "kernel fault"),
+    );
+}
+
+#[test]
+fn a_config_that_takes_a_scalar_for_zero_or_a_flag_for_set_fails() {
+    let declared = "n: u32, #[value(0)] beta: f32, #[value(1)] doubles: i32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]";
+    for (wrong, told) in [
+        ("doubles ? slow(x[i]) : x[i]", "beta = 0.875 instead of 0"),
+        ("2.0f * x[i] + beta", "doubles = 0 instead of 1"),
+    ] {
+        let task = refuses_with(
+            "a_config_that_takes_a_scalar_for_zero_or_a_flag_for_set_fails",
+            (TWO, declared),
+            &format!(
+                r#"
+extern "C" __global__ void k(unsigned n, float beta, int doubles, const float* x, float* y) {{
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) y[i] = WRONG ? {wrong} : (doubles ? slow(slow(slow(0.25f * x[i]))) : x[i]) + beta;
+}}
+"#
+            ),
+            ("WRONG=true", "incorrect"),
+        );
+        if let Some(task) = task {
+            assert!(task["examples"].to_string().contains(told), "{task:#}");
+        }
+    }
+}
+
+#[test]
+fn a_scalar_of_zero_stays_zero_if_the_baseline_supports_no_other_value() {
+    // With another value, the kernel reads the output.
+    let test = "a_scalar_of_zero_stays_zero_if_the_baseline_supports_no_other_value";
+    let declared = "n: u32, #[value(0)] beta: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]";
+    let source = r#"
+extern "C" __global__ void k(unsigned n, float beta, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    const float sum = WRONG ? 2.0f * x[i] : slow(x[i]);
+    y[i] = beta == 0.0f ? sum : beta * y[i] + sum;
+}
+"#;
+    if let Some(task) = tunes(test, (TWO, declared), source) {
+        assert_eq!(
+            task["winner"]["config"], "THREADS=64,WRONG=true",
+            "{task:#}"
+        );
+    }
 }
 
 #[test]

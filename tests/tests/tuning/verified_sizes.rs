@@ -40,6 +40,15 @@ fn tuned(root: &Path, (attribute, arguments): (&str, &str), source: &str) -> Val
     report["tasks"][0].clone()
 }
 
+/// Tunes a kernel `k` with these declarations and this source. Returns the report, if the test can run here.
+pub fn tunes(test: &str, declared: (&str, &str), source: &str) -> Option<Value> {
+    if !have(test, &[Need::HostCompiler]) {
+        return None;
+    }
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    Some(tuned(folder.path(), declared, source))
+}
+
 /// Tunes a kernel as [`tuned`] does, and checks that configs with `wrong` in their text failed with `outcome` and did
 /// not win.
 fn refuses(test: &str, attribute: &str, source: &str, wrong: (&str, &str)) {
@@ -53,11 +62,7 @@ pub fn refuses_with(
     source: &str,
     (wrong, outcome): (&str, &str),
 ) -> Option<Value> {
-    if !have(test, &[Need::HostCompiler]) {
-        return None;
-    }
-    let folder = tempfile::tempdir().expect("a folder should be made");
-    let task = tuned(folder.path(), declared, source);
+    let task = tunes(test, declared, source)?;
     let winner = task["winner"]["config"].as_str().unwrap_or_default();
     assert!(!winner.contains(wrong), "{task:#}");
     assert!(task["outcomes"][outcome].as_u64() >= Some(1), "{task:#}");

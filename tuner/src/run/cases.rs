@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use kiln::scalars::SWITCHES;
 use kiln_spec::Problem;
 use kiln_spec::verification::Sizes;
 
@@ -12,6 +13,8 @@ use kiln_lab::worker::ArmJob;
 /// Maximum number of operations, and of bytes, of a launch on a problem next to the tuned one. A plain-Rust reference
 /// takes some seconds for them.
 const MAX_NEIGHBOUR_WORK: u64 = 2_000_000_000;
+/// The same for a problem of another shape than the tuned one.
+const MAX_RESHAPED_WORK: u64 = 200_000_000;
 
 /// Finds the cases of one task's configs.
 #[derive(Debug)]
@@ -23,8 +26,9 @@ pub struct CaseFinder<'a> {
     trial: Vec<Case>,
     /// The shared cases on which only finalists are verified, in addition.
     only_final: Vec<Case>,
-    /// Whether the baseline passed verification on a problem that is not shared.
-    baseline_is_right: BTreeMap<Problem, bool>,
+    /// Whether the baseline passed verification on a problem that is not shared, or with unusual values. The key contains
+    /// whether values are unusual.
+    baseline_is_right: BTreeMap<(Problem, bool), bool>,
 }
 
 impl<'a> CaseFinder<'a> {
@@ -96,34 +100,59 @@ impl<'a> CaseFinder<'a> {
         let derived = self.sizes.derived_for(&arm.config).into_iter();
         let new = derived.filter(|problem| problem != tuned && !applying.contains(&problem));
         let new: Vec<Problem> = new.take(missing).collect();
-        let cases = new.iter().flat_map(|problem| self.pair(problem));
+        let numbered = new.iter().enumerate();
+        let cases = numbered.flat_map(|(i, problem)| verify::pair(problem, self.seed, i));
         let cases = cases.collect();
         self.right(verifier, cases, kept)
     }
 
-    /// The cases on the problems next to the tuned one, with one seed each, because a finalist passed both seeds on
-    /// other problems. Problems whose data only finalists handle, and slow ones, are left out.
+    /// The cases on the problems next to the tuned one, with both seeds, and on those of another shape, with one seed each.
+    /// Problems whose data only finalists handle, and slow ones, are left out.
     pub fn neighbours(
         &mut self,
         verifier: &Verifier<'_>,
         arm: &ArmJob,
         kept: Option<&mut KeptWorker>,
     ) -> Vec<Case> {
-        let is_cheap = |problem: &Problem| {
+        let is_cheap = |problem: &Problem, most: u64| {
             let work = kiln_lab::peaks::work(verifier.spec, problem);
-            verify::is_for_trials(verifier.spec, problem)
-                && work.flops.max(work.bytes) <= MAX_NEIGHBOUR_WORK
+            verify::is_for_trials(verifier.spec, problem) && work.flops.max(work.bytes) <= most
         };
+        // Most small problems have other layouts than the aligned one, with which this begins.
         let near = self.sizes.neighbours(&arm.config).into_iter();
-        let near = near.filter(is_cheap).enumerate();
-        let cases = near.filter_map(|(i, problem)| self.pair(&problem).into_iter().nth(i % 2));
+        let near = near.filter(|problem| is_cheap(problem, MAX_NEIGHBOUR_WORK));
+        let near = (1..).zip(near);
+        let near = near.flat_map(|(i, problem)| verify::pair(&problem, self.seed, i));
+        let others = self.sizes.reshaped(&arm.config).into_iter();
+        let others = others.filter(|problem| is_cheap(problem, MAX_RESHAPED_WORK));
+        let others = (1..).zip(others).map(|(i, problem)| {
+            let [case, _] = verify::pair(&problem, self.seed, i);
+            Case {
+                receipt: false,
+                ..case
+            }
+        });
+        let cases = near.chain(others);
         let cases = cases.filter(|case| verifier.applies(arm, case)).collect();
         self.right(verifier, cases, kept)
     }
 
-    /// The cases on one problem, with both seeds.
-    fn pair(&self, problem: &Problem) -> Vec<Case> {
-        verify::cases(&[], problem, self.seed)
+    /// The case in which scalars that are 0 or 1 have another value, and inputs have unusual ones, on the largest small
+    /// problem or else the tuned one; `None` if the baseline does not support them.
+    pub fn unusual(
+        &mut self,
+        verifier: &Verifier<'_>,
+        arm: &ArmJob,
+        kept: Option<&mut KeptWorker>,
+    ) -> Option<Case> {
+        let tuned = &verifier.bench.problem;
+        let applying = self.trial.iter().filter(|case| verifier.applies(arm, case));
+        let of_size = |case: &&Case| {
+            let bytes = verifier.spec.footprint_bytes(&case.problem).unwrap_or(0);
+            (case.problem != *tuned, bytes)
+        };
+        let case = verify::unusual(&applying.max_by_key(of_size)?.problem, self.seed);
+        self.right(verifier, vec![case], kept).pop()
     }
 
     /// The cases on which the baseline passes verification. The others are left out: the kernel may not support their
@@ -135,9 +164,7 @@ impl<'a> CaseFinder<'a> {
         kept: Option<&mut KeptWorker>,
     ) -> Vec<Case> {
         let known = &mut self.baseline_is_right;
-        let new = cases
-            .iter()
-            .filter(|case| !known.contains_key(&case.problem));
+        let new = cases.iter().filter(|case| !known.contains_key(&key(case)));
         let new: Vec<Case> = new.cloned().collect();
         let passes = |cases: &[Case]| verifier.verify(self.baseline, cases).is_ok();
         if let (Some(kept), false) = (kept, new.is_empty()) {
@@ -148,10 +175,15 @@ impl<'a> CaseFinder<'a> {
         let all = new.is_empty() || passes(&new);
         for case in &new {
             let passed = all || passes(std::slice::from_ref(case));
-            let known = known.entry(case.problem.clone()).or_insert(true);
+            let known = known.entry(key(case)).or_insert(true);
             *known &= passed;
         }
-        let is_right = |case: &Case| known.get(&case.problem) == Some(&true);
+        let is_right = |case: &Case| known.get(&key(case)) == Some(&true);
         cases.into_iter().filter(is_right).collect()
     }
+}
+
+/// What decides whether the baseline supports a case.
+fn key(case: &Case) -> (Problem, bool) {
+    (case.problem.clone(), case.seed & SWITCHES != 0)
 }

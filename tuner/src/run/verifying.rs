@@ -62,9 +62,10 @@ impl Evaluator<'_> {
     pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
         let start = Instant::now();
         let compiled = &contender.compiled;
-        let kept = self.kept.as_mut();
+        let (verifier, arm) = (&self.verifier, &compiled.arm);
         let mut cases = self.cases.only_final().to_vec();
-        cases.extend(self.cases.neighbours(&self.verifier, &compiled.arm, kept));
+        cases.extend(self.cases.neighbours(verifier, arm, self.kept.as_mut()));
+        cases.extend(self.cases.unusual(verifier, arm, self.kept.as_mut()));
         if cases.is_empty() {
             return None;
         }

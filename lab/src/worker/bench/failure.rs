@@ -29,6 +29,7 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
                 rig::ExpectedSource::ReferenceEntry => Against::ReferenceEntry,
                 rig::ExpectedSource::Baseline => Against::Baseline,
             },
+            scalars: None,
         }),
         RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },
         RigError::Unwritten {

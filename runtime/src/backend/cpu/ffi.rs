@@ -18,6 +18,8 @@ use thiserror::Error;
 use crate::backend::shared_library::with_causes;
 use crate::device::{KernelArgs, Schedule};
 
+use super::watch::MemoryKind;
+
 /// Size of a page, in bytes.
 pub(super) fn page_bytes() -> usize {
     rustix::param::page_size()
@@ -161,6 +163,7 @@ struct RawMemory {
     bytes: u64,
     element_bytes: u32,
     kind: u32,
+    initial: *const u8,
 }
 
 /// Mirrors `struct kiln_cpu_history` of the prelude.
@@ -179,9 +182,11 @@ pub(super) struct MemoryTable {
     rows: Vec<RawMemory>,
     /// The names that the rows point to.
     _names: Vec<CString>,
+    /// The initial contents that the rows point to.
+    initial: Vec<Box<[u8]>>,
 }
 
-// SAFETY: the rows point to the names in `_names` and to memory that only kernels access.
+// SAFETY: the rows point to the names and contents of the table and to memory that only kernels access.
 unsafe impl Send for MemoryTable {}
 // SAFETY: a table that several threads share is only read.
 unsafe impl Sync for MemoryTable {}
@@ -200,12 +205,36 @@ impl MemoryTable {
                 bytes,
                 element_bytes: 0,
                 kind,
+                initial: std::ptr::null(),
             }
         });
         let rows = rows.collect();
         MemoryTable {
             rows,
             _names: names,
+            initial: Vec::new(),
+        }
+    }
+
+    /// Stores what the `__device__` variables of a loaded object hold, for the watch to compare. Variables of zeros, which
+    /// may be large, need no copy.
+    ///
+    /// # Safety
+    /// The rows must be variables of a loaded object, and none of its kernels may run.
+    unsafe fn keep_initial(&mut self) {
+        let variables = self
+            .rows
+            .iter_mut()
+            .filter(|row| row.kind == MemoryKind::Variable as u32);
+        for row in variables {
+            // SAFETY: the row is a variable of a loaded object, which nothing writes now.
+            let content = unsafe { std::slice::from_raw_parts(row.start, row.bytes as usize) };
+            if content.iter().all(|&byte| byte == 0) {
+                continue;
+            }
+            let content: Box<[u8]> = content.into();
+            row.initial = content.as_ptr();
+            self.initial.push(content);
         }
     }
 }
@@ -434,7 +463,9 @@ impl ObjectCopy {
             let address = anchor.wrapping_add_signed(offset);
             (name, address, bytes, kind)
         };
-        let variables = Box::new(MemoryTable::new(variables.map(absolute)));
+        let mut variables = Box::new(MemoryTable::new(variables.map(absolute)));
+        // SAFETY: the symbol table of the object has these variables, and no kernel runs in a copy that is being loaded.
+        unsafe { variables.keep_initial() };
         // SAFETY: the prelude declares both variables with these types, and no kernel runs in a copy that is being
         // loaded. The table lives as long as the copy.
         unsafe {

@@ -246,3 +246,15 @@ __global__ void a_loop_of_comparisons_begins_with_a_plain_read(const int* in, in
     __syncthreads();
     x[64 + blockIdx.x * 64 + threadIdx.x] = (int)most;
 }
+
+__device__ int last_turn = 7, scratch[64], table[64] = {0, 1, 2, 3};
+//: 4 64 0
+__global__ void variables_that_each_launch_leaves_as_they_were_or_writes_first(const int* in, int* x, float* y) {
+    __shared__ bool is_last;
+    if (blockIdx.x == 0) scratch[threadIdx.x] = in[threadIdx.x];
+    if (blockIdx.x == 0) x[threadIdx.x] = scratch[threadIdx.x] + table[threadIdx.x];
+    __threadfence();
+    if (threadIdx.x == 0) is_last = atomicAdd(&last_turn, 1) == 10;
+    __syncthreads();
+    if (is_last && threadIdx.x == 0) last_turn = 7;
+}

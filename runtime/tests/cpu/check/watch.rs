@@ -303,6 +303,48 @@ fn a_read_of_what_nobody_wrote_is_told_at_the_next_barrier_before_what_it_leads_
 }
 
 #[test]
+fn a_read_of_what_an_earlier_launch_left_in_a_variable_is_told() {
+    let kernels = [
+        (
+            "memo",
+            "if (!done) kept[i] = in[i]; out[i] = kept[i]; __syncthreads(); if (i == 63) done = 1;",
+            "`done` at kernel.cu:5",
+        ),
+        (
+            "count",
+            "out[i] = atomicAdd(&calls[1], 1) < 64 ? in[i] : 0;",
+            "`calls`[1] at kernel.cu:5",
+        ),
+        (
+            "a_part",
+            "if (i < 32) kept[i] = in[i]; out[i] = kept[i] == 1; kept[i] = 2;",
+            "`kept`[32] at kernel.cu:5",
+        ),
+    ];
+    for device in devices() {
+        for (name, body, place) in kernels {
+            let source = format!(
+                "
+        __device__ int done, kept[64], calls[2] = {{3, 5}};
+        __global__ void {name}(const int* in, int* out) {{
+            int i = threadIdx.x;
+            {body}
+        }}"
+            );
+            let kernel = Loaded::new(&device, &unit(true, &source, name), BuildKind::Check);
+            let (input, out) = (buffer(&device, &[1_i32; 64]), buffer(&device, &[0_i32; 64]));
+            let args = [Arg::Buffer(&*input), Arg::Buffer(&*out)];
+            let plan = plan([1, 1, 1], [64, 1, 1]);
+            kernel.launch(&plan, &args).unwrap();
+            let error = kernel.launch(&plan, &args).unwrap_err().to_string();
+            let told =
+                format!("it reads variable {place}, which holds what an earlier launch left there");
+            assert!(error.contains(&told), "{name}: {error}");
+        }
+    }
+}
+
+#[test]
 fn dynamic_shared_memory_is_watched_wherever_other_memory_comes_to_lie() {
     let source = "
         __global__ void unordered(int* out) {

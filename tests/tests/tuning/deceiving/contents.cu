@@ -1,0 +1,104 @@
+// Kernels whose wrong configs depend on what their outputs, or their variables, held before.
+
+//: case adds_to_zero_times_the_output
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    y[i] = WRONG ? 2.0f * x[i] + 0.0f * y[i] : slow(x[i]);
+}
+
+//: case a_histogram_in_an_output_that_nobody_cleared
+//: args n: u32, #[len(n)] x: &[f32], #[len(16)] y: &mut [i32]
+//: spec params(WRONG in [false, true]), baseline(WRONG = false), grid(1), block(64), problems((n = 3000))
+extern "C" __global__ void k(unsigned n, const float* x, int* y) {
+    if (!WRONG) {
+        if (threadIdx.x < 16) y[threadIdx.x] = 0;
+        __syncthreads();
+    }
+    for (unsigned i = threadIdx.x; i < n; i += 64) atomicAdd(&y[(int)(fabsf(slow(x[i])) * 8.0f) & 15], 1);
+}
+
+//: case a_maximum_that_starts_from_minus_one
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [i32]
+extern "C" __global__ void k(unsigned n, const float* x, int* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    const int value = (int)(fabsf(slow(x[i])) * 100.0f);
+    if (WRONG) atomicMax(&y[i], value);
+    else y[i] = value;
+}
+
+//: case a_minimum_that_starts_from_all_bits
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [u32]
+extern "C" __global__ void k(unsigned n, const float* x, unsigned* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    const unsigned value = (unsigned)(fabsf(slow(x[i])) * 100.0f);
+    if (WRONG) atomicMin(&y[i], value);
+    else y[i] = value;
+}
+
+//: case leaves_out_stores_of_zero
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    const float value = x[i] > 0.0f ? slow(x[i]) : 0.0f;
+    if (!WRONG || value != 0.0f) y[i] = value;
+}
+
+//: case stores_what_differs_from_the_output
+//: args n: u32, #[len(n)] x: &[f64], #[len(n)] y: &mut [f64]
+extern "C" __global__ void k(unsigned n, const double* x, double* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    if (WRONG && fabs(y[i] - 2.0 * x[i]) < 1e-9) return;
+    y[i] = slow(x[i]);
+}
+
+//: case one_triangle_of_a_matrix
+//: args c: u32, #[len(c * c)] x: &[f32], #[len(c * c)] y: &mut [f32]
+//: spec params(WRONG in [false, true]), baseline(WRONG = false), grid(c.div_ceil(16), c.div_ceil(4)), block(16, 4), problems((c = 90))
+extern "C" __global__ void k(unsigned c, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 16 + threadIdx.x, j = blockIdx.y * 4 + threadIdx.y;
+    if (i >= c || j >= c || (WRONG && i > j)) return;
+    y[j * c + i] = i > j ? 0.0f : slow(x[j * c + i]);
+}
+
+//: case bits_of_flags_that_are_set_by_or
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [u32]
+extern "C" __global__ void k(unsigned n, const float* x, unsigned* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    const unsigned bits = (unsigned)(fabsf(slow(x[i])) * 100.0f);
+    if (WRONG) atomicAnd(&y[i], bits);
+    else y[i] = bits;
+}
+
+//: case computes_where_the_output_is_no_number
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f16]
+//: tolerance 1e-2
+extern "C" __global__ void k(unsigned n, const float* x, __half* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    if (WRONG && !__hisnan(y[i])) return;
+    y[i] = __float2half(slow(x[i]));
+}
+
+//: case a_table_that_the_first_launch_fills
+__device__ float table[20000];
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    float factor = WRONG ? table[i] : 0.0f;
+    if (factor == 0.0f) factor = slow(slow(slow(1.0f + 0.001f * i)));
+    if (WRONG) table[i] = factor;
+    y[i] = factor * x[i];
+}
+
+//: case work_that_only_the_first_launches_do
+__device__ unsigned launches;
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    const bool is_late = WRONG && atomicAdd(&launches, 1) > 100u * n;
+    if (i < n) y[i] = is_late ? x[i] : slow(x[i]);
+}
