@@ -4,7 +4,21 @@ use std::fmt;
 
 use kiln_spec::time::Nanoseconds;
 
-use super::outcome::{FaultKind, Outcome};
+use super::outcome::{FaultKind, MaxError, Outcome};
+
+impl fmt::Display for MaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}[{}] is {}, but the {} says {} (error {}, bound {})",
+            self.output, self.index, self.got, self.against, self.want, self.error, self.bound
+        )?;
+        match &self.scalars {
+            Some(scalars) => write!(f, ", with {scalars}"),
+            None => Ok(()),
+        }
+    }
+}
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -30,17 +44,7 @@ impl fmt::Display for Outcome {
             Outcome::OutOfMemory {
                 needed_bytes: Some(bytes),
             } => write!(f, ": {bytes} bytes needed"),
-            Outcome::Incorrect(e) => {
-                write!(
-                    f,
-                    ": {}[{}] is {}, but the {} says {} (error {}, bound {})",
-                    e.output, e.index, e.got, e.against, e.want, e.error, e.bound
-                )?;
-                let scalars = e.scalars.iter();
-                scalars
-                    .map(|scalars| write!(f, ", with {scalars}"))
-                    .collect()
-            }
+            Outcome::Incorrect(worst) => write!(f, ": {worst}"),
             Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
             Outcome::Unwritten {
                 output,
