@@ -23,7 +23,7 @@ pub(super) fn of_seed(value: ScalarValue, is_integer: bool, seed: u64) -> Scalar
         ScalarValue::Int(whole @ (0 | 1)) if is_integer && switches => {
             return ScalarValue::Int(1 - whole);
         }
-        value if is_integer || seed % 2 == 0 => return value,
+        value if is_integer || seed.is_multiple_of(2) => return value,
         ScalarValue::Int(whole) => whole as f64,
         ScalarValue::Float(number) => number,
     };
