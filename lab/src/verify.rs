@@ -289,7 +289,7 @@ impl Verifier<'_> {
         } = &mut error
         {
             let changes = scalars::changes(self.spec, &self.bench.problem, seed);
-            worst.scalars = (!changes.is_empty()).then(|| changes.join(", "));
+            worst.scalars = (!changes.is_empty()).then(|| changes.join(", ").into());
         }
         error
     }

@@ -51,7 +51,7 @@ pub struct MaxError {
     pub against: Against,
     /// The scalars whose value was not the declared one, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scalars: Option<String>,
+    pub scalars: Option<Box<str>>,
 }
 
 /// The source of expected outputs.
