@@ -35,7 +35,7 @@ const SIGTERM: i32 = 15;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaxError {
     /// Name of the output argument.
-    pub output: String,
+    pub output: Box<str>,
     /// Index of the element.
     pub index: u64,
     /// The config's value of the element.

@@ -18,7 +18,7 @@ pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
 pub(super) fn outcome_of(error: RigError) -> Outcome {
     match error {
         RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
-            output: worst.output,
+            output: worst.output.into(),
             index: worst.index,
             got: Real(worst.got),
             want: Real(worst.want),
