@@ -169,7 +169,7 @@ KILN_CPU_COLD void kiln_cpu_tell_misaligned(uintptr_t at, uint32_t bytes, uint32
         kiln_cpu_say_element(region, at, region->element_bytes ? region->element_bytes : bytes);
         kiln_cpu_say(" on");
     }
-    kiln_cpu_say(", but the address is no multiple of the type's alignment");
+    kiln_cpu_say(", but the type needs more alignment than the address has");
 }
 
 KILN_CPU_COLD void kiln_cpu_tell_read_only(const kiln_cpu_region* region, uintptr_t at, uint32_t bytes,

@@ -5,9 +5,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::ops::Range;
-use std::os::fd::AsRawFd as _;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use kiln_spec::LaunchPlan;
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
@@ -18,7 +16,7 @@ use thiserror::Error;
 use crate::backend::shared_library::with_causes;
 use crate::device::{KernelArgs, Schedule};
 
-use super::watch::MemoryKind;
+use super::unique_path::unique_path;
 
 /// Size of a page, in bytes.
 pub(super) fn page_bytes() -> usize {
@@ -216,16 +214,13 @@ impl MemoryTable {
         }
     }
 
-    /// Stores what the `__device__` variables of a loaded object hold, for the watch to compare. Variables of zeros, which
-    /// may be large, need no copy.
+    /// Stores what the variables of `kind` hold, for the watch to compare. Variables of zeros, which may be large, need no
+    /// copy.
     ///
     /// # Safety
     /// The rows must be variables of a loaded object, and none of its kernels may run.
-    unsafe fn keep_initial(&mut self) {
-        let variables = self
-            .rows
-            .iter_mut()
-            .filter(|row| row.kind == MemoryKind::Variable as u32);
+    unsafe fn keep_initial(&mut self, kind: u32) {
+        let variables = self.rows.iter_mut().filter(|row| row.kind == kind);
         for row in variables {
             // SAFETY: the row is a variable of a loaded object, which nothing writes now.
             let content = unsafe { std::slice::from_raw_parts(row.start, row.bytes as usize) };
@@ -446,10 +441,11 @@ impl ObjectCopy {
 
     /// Passes the list of variables to a check build. The list contains for each variable the name, the address
     /// relative to `kiln_cpu_abi`, the size in bytes and the prelude's `kiln_cpu_memory_kind`. The list must be ordered
-    /// by address.
+    /// by address. Variables of the kind `compared` are compared with their initial content.
     pub fn set_variables<'a>(
         &mut self,
         variables: impl Iterator<Item = (&'a str, i64, u64, u32)>,
+        compared: u32,
     ) -> Option<()> {
         let get = |name: &str| {
             // SAFETY: only the address of the symbol is taken here.
@@ -465,7 +461,7 @@ impl ObjectCopy {
         };
         let mut variables = Box::new(MemoryTable::new(variables.map(absolute)));
         // SAFETY: the symbol table of the object has these variables, and no kernel runs in a copy that is being loaded.
-        unsafe { variables.keep_initial() };
+        unsafe { variables.keep_initial(compared) };
         // SAFETY: the prelude declares both variables with these types, and no kernel runs in a copy that is being
         // loaded. The table lives as long as the copy.
         unsafe {
@@ -487,19 +483,6 @@ impl fmt::Debug for ObjectCopy {
 pub(super) fn process_has(symbol: &str) -> bool {
     // SAFETY: the symbol is only looked up and never used.
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
-}
-
-/// A path to an open file. No two calls return the same path. This matters because the loader identifies an object by
-/// its path, and descriptor numbers are reused. The path therefore contains a serial number in components that the
-/// operating system ignores: `./` for a 0 bit and `.//` for a 1 bit.
-fn unique_path(file: &File) -> String {
-    static SERIAL: AtomicU64 = AtomicU64::new(0);
-    let serial = SERIAL.fetch_add(1, Ordering::Relaxed);
-    let bits = (0..u64::BITS - serial.leading_zeros()).rev();
-    let dots: String = bits
-        .map(|bit| if serial >> bit & 1 == 1 { ".//" } else { "./" })
-        .collect();
-    format!("/proc/{}/fd/{dots}{}", std::process::id(), file.as_raw_fd())
 }
 
 /// CPU time of the calling thread, in nanoseconds.

@@ -20,6 +20,7 @@ mod object;
 mod pool;
 mod processor;
 mod toolchain;
+mod unique_path;
 mod watch;
 
 pub use compiler::CpuCompiler;

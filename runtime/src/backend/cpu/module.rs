@@ -104,7 +104,8 @@ impl CpuModule {
                 let offset = self.facts.behind_anchor(variable.address);
                 (variable.name.as_str(), offset, variable.bytes, kind as u32)
             });
-            if copy.set_variables(variables).is_none() {
+            let compared = MemoryKind::Variable as u32;
+            if copy.set_variables(variables, compared).is_none() {
                 return Err(load_error(
                     "a check build without a table of variables".into(),
                 ));
