@@ -191,6 +191,11 @@ const BARS: &[Bar] = &[
         &[("kiln-fleet", ALL, ""), ("kiln-tests", "tuning", "fleet::")],
     ),
     (BUCKETS, "fleets through S3 servers", &[]),
+    (
+        54,
+        "deceiving kernels are not proven",
+        &[("kiln-tests", "tuning", "deceiving::")],
+    ),
 ];
 
 /// Used instead of the name of a test file. It stands for all tests of a package, including those of its library.

@@ -143,25 +143,36 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 
 #[test]
 fn a_config_that_ignores_a_scalar_fails() {
-    refuses_with(
-        "a_config_that_ignores_a_scalar_fails",
-        (
-            TWO,
-            "n: u32, #[value(1)] alpha: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]",
-        ),
-        r#"
-extern "C" __global__ void k(unsigned n, float alpha, const float* x, float* y) {
+    for (declared, taken) in [
+        ("#[value(1)] alpha: f32", "float alpha"),
+        ("#[value(1)] alpha: f16", "__half alpha"),
+        ("#[value([1.0f32; 2])] alpha: [f32; 2]", "float2 alphas"),
+    ] {
+        let arguments = format!("n: u32, {declared}, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]");
+        let alpha = if taken.contains("alphas") {
+            "alphas.y"
+        } else {
+            "(float)alpha"
+        };
+        let source = r#"
+extern "C" __global__ void k(unsigned n, TAKEN, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
 #if WRONG
     y[i] = 2.0f * x[i];
 #else
-    y[i] = alpha * slow(x[i]);
+    y[i] = ALPHA * slow(x[i]);
 #endif
 }
-"#,
-        ("WRONG=true", "incorrect"),
-    );
+"#;
+        let source = source.replace("TAKEN", taken).replace("ALPHA", alpha);
+        refuses_with(
+            "a_config_that_ignores_a_scalar_fails",
+            (TWO, &arguments),
+            &source,
+            ("WRONG=true", "incorrect"),
+        );
+    }
 }
 
 #[test]
@@ -215,5 +226,41 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
         let text = task["examples"].to_string();
         let expected = "not if they have only the alignment that the spec declares, as the view `x.view(1..)` has";
         assert!(text.contains(expected), "{task:#}");
+    }
+}
+
+#[test]
+fn a_config_that_looks_at_the_alignment_of_one_argument_alone_fails() {
+    for (is_aligned, last, outcome) in [
+        ("(size_t)x % 16 == 0", "n", "kernel fault"),
+        (
+            "((size_t)x | (size_t)y) % 256 == 0",
+            "n / 4 * 4",
+            "not a number",
+        ),
+    ] {
+        let source = r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+#if WRONG
+    if (ALIGNED && i % 4 == 0 && i + 4 <= n) {
+        float4 four = *reinterpret_cast<const float4*>(x + i);
+        four.x *= 2.0f; four.y *= 2.0f; four.z *= 2.0f; four.w *= 2.0f;
+        *reinterpret_cast<float4*>(y + i) = four;
+    } else if (!(ALIGNED) ? i < n : i >= n / 4 * 4 && i < LAST) {
+        y[i] = 2.0f * x[i];
+    }
+#else
+    if (i < n) y[i] = slow(slow(slow(0.25f * x[i])));
+#endif
+}
+"#;
+        let source = source.replace("ALIGNED", is_aligned).replace("LAST", last);
+        refuses_with(
+            "a_config_that_looks_at_the_alignment_of_one_argument_alone_fails",
+            (TWO, ARGUMENTS),
+            &source,
+            ("WRONG=true", outcome),
+        );
     }
 }

@@ -231,3 +231,45 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
         "{task:#}"
     );
 }
+
+#[test]
+fn a_race_on_large_problems_alone_is_found() {
+    refuses(
+        "a_race_on_large_problems_alone_is_found",
+        "params(WRONG in [false, true]), baseline(WRONG = false), grid(n.div_ceil(64)), block(64),
+         problems((n = 100000))",
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    __shared__ float held[64];
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    held[threadIdx.x] = i < n ? x[i] : 0.0f;
+    // The threads of a block run in ascending order, so the wrong config reads what was written before.
+    if (!WRONG || n < 50000) __syncthreads();
+    const float left = threadIdx.x > 0 ? held[threadIdx.x - 1] : 0.0f;
+    if (i < n) y[i] = WRONG ? x[i] - left : x[i] - left + 0.0f * slow(slow(x[i]));
+}
+"#,
+        ("WRONG=true", "race"),
+    );
+}
+
+#[test]
+fn a_config_that_takes_one_extent_for_another_fails() {
+    refuses_with(
+        "a_config_that_takes_one_extent_for_another_fails",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid((r * c).div_ceil(64)), block(64),
+             problems((r = 128, c = 128)), verify((r = 7, c = 7), (r = 64, c = 64))",
+            "r: u32, c: u32, #[len(r * c)] x: &[f32], #[len(c)] w: &[f32], #[len(r * c)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned r, unsigned c, const float* x, const float* w, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= r * c) return;
+    if (WRONG) y[i] = 2.0f * x[i] * w[i % r < c ? i % r : 0];
+    else y[i] = slow(x[i]) * w[i % c];
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
+}

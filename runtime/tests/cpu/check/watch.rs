@@ -345,6 +345,25 @@ fn a_read_of_what_an_earlier_launch_left_in_a_variable_is_told() {
 }
 
 #[test]
+fn an_access_that_is_less_aligned_than_its_type_is_told() {
+    let source = "
+        __global__ void pairs(const int* in, int* out) {
+            int2 pair = *(const int2*)(in + 1 + 2 * threadIdx.x);
+            out[threadIdx.x] = pair.x + pair.y;
+        }";
+    for device in devices() {
+        let kernel = Loaded::new(&device, &unit(true, source, "pairs"), BuildKind::Check);
+        let (input, out) = (buffer(&device, &[1_i32; 64]), buffer(&device, &[0_i32; 8]));
+        let plan = plan([1, 1, 1], [8, 1, 1]);
+        let args = [Arg::Buffer(&*input), Arg::Buffer(&*out)];
+        let error = kernel.launch(&plan, &args).unwrap_err().to_string();
+        let told = "block (0,0,0) thread (0,0,0): misaligned: it reads 8 bytes at once at kernel.cu:3, from argument 1[1] \
+                    on, but the type needs more alignment than the address has";
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+#[test]
 fn dynamic_shared_memory_is_watched_wherever_other_memory_comes_to_lie() {
     let source = "
         __global__ void unordered(int* out) {
