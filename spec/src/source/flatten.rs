@@ -16,7 +16,7 @@ use super::preprocess;
 use crate::hash::{Hash, SourceHash};
 
 /// Prefix of the include guards that replace `#pragma once`.
-const ONCE_GUARD: &str = "KILN_ONCE_";
+pub(super) const ONCE_GUARD: &str = "KILN_ONCE_";
 
 /// Maximum size of an expanded source, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1 << 20;

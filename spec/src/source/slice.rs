@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::edit::Edits;
 use super::entry_path::EntryPath;
 use super::error::SourceError;
-use super::flatten::SourceText;
+use super::flatten::{ONCE_GUARD, SourceText};
 use super::host_code::{self, OwnNames};
 use super::host_headers::is_for_hosts;
 use super::parts::{Include, MacroDefinition};
@@ -58,8 +58,9 @@ pub fn reduce(
     for range in unneeded {
         edits.blank_code(text, &range, &scan.directives);
     }
-    // A source that tests Kiln's macros was written with Kiln in mind.
-    let knows_kiln = scan.tests_any(|name| name.starts_with("KILN"));
+    // A source that tests Kiln's macros was written with Kiln in mind. Kiln itself writes a test for `#pragma once`.
+    let knows_kiln =
+        scan.tests_any(|name| name.starts_with("KILN") && !name.starts_with(ONCE_GUARD));
     let left_out =
         |include: &&Include| is_for_hosts(&include.header) && !(include.conditional && knows_kiln);
     for include in scan.includes.iter().filter(left_out) {

@@ -256,6 +256,22 @@ fn headers_for_hosts_are_left_out_under_conditions_too_unless_the_source_knows_k
     assert!(reduced(&text, &["k"]).contains("<string>"));
 }
 
+#[test]
+fn a_source_with_pragma_once_does_not_know_kiln() {
+    let root = "#include \"h.cuh\"\n__global__ void k(float* y) { }\nint main() { }\n";
+    let header =
+        "#pragma once\n#ifdef USE_HIP\n#include <a.h>\n#else\n#include <cublas_v2.h>\n#endif\n";
+    let mut read = |name: &str| Ok(if name == "a.cu" { root } else { header }.to_owned());
+    let source = SourceText::load("a.cu", &mut read).unwrap();
+    assert!(source.text().contains(ONCE_GUARD), "{}", source.text());
+    let (reduced, _) = reduce(source, &BTreeSet::from(["k"])).unwrap();
+    assert!(
+        !reduced.text().contains("cublas_v2.h"),
+        "{}",
+        reduced.text()
+    );
+}
+
 proptest::proptest! {
     #[test]
     fn a_reduced_source_has_the_same_lines_and_entries(
