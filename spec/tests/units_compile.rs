@@ -131,6 +131,23 @@ fn specifiers_and_types_that_few_kernels_use_compile() {
 }
 
 #[test]
+fn functions_of_cuda_that_a_source_defines_for_old_gpus_compile() {
+    let source = "#include <cuda_fp16.h>\n\
+                  #if (__CUDACC_VER_MAJOR__ < 12 || __CUDACC_VER_MINOR__ < 5) && __CUDA_ARCH__ < 800\n\
+                  __device__ __forceinline__ __half __hmax_nan(__half a, __half b) {\n  return __hisnan(a) ? a : __hmax(a, b);\n}\n\
+                  #endif\n#if __CUDA_ARCH__ >= 600\n#else\n\
+                  __device__ double atomicAdd(double* x, double y) { return *x += y; }\n#endif\n\
+                  #if __CUDA_ARCH__ < 530\n\
+                  static __device__ half hcos(half a) { return __float2half(cosf(__half2float(a))); }\n\
+                  __device__ float of_the_author(float x) { return x + 1; }\n\
+                  __device__ float passed(float x) { return x + 2; }\n#endif\n\
+                  template <class F> __device__ float apply(F f, float x) { return f(x); }\n\
+                  __global__ void k(__half* y, double* sum) {\n  y[0] = __hmax_nan(hcos(y[0]), y[1]);\n\
+                  y[2] = __float2half(apply(passed, of_the_author(2)));\n  atomicAdd(sum, 1.0);\n}\n";
+    check_one(&Case::new("k", &[]), source);
+}
+
+#[test]
 fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
     let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
                   #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\

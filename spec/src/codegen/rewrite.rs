@@ -8,7 +8,7 @@ use super::{CodegenError, Symbol};
 use crate::model::{Plain, PlainArg};
 use crate::source::edit::Edits;
 use crate::source::lexer::{TokenKind, lex};
-use crate::source::{Entry, KernelFunction, SourceScan, SourceText, line_marker};
+use crate::source::{Entry, KernelFunction, SourceScan, SourceText, line_marker, polyfills};
 
 /// The inputs from which both entries are created.
 pub(super) struct Rewriter<'a> {
@@ -74,6 +74,12 @@ impl Rewriter<'_> {
             self.check_layouts(&mut edits, site);
         }
         self.name_constants(&mut edits);
+        if self.row.refuses_ptx {
+            // The prelude has the functions of new GPUs, but `__CUDA_ARCH__` counts as 0 in conditions.
+            for start in polyfills(self.source, self.scan) {
+                edits.insert(start, "template <class = void> ");
+            }
+        }
         if self.row.host {
             let everything = 0..self.text().len();
             self.dynamic_shared(&mut edits, &everything)?;

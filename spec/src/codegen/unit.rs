@@ -419,3 +419,7 @@ const MARKER: &str = "#line 1 \"kiln generated\"\n";
 #[cfg(test)]
 #[path = "unit_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "unit_edit_tests.rs"]
+mod edit_tests;

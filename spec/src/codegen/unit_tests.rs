@@ -37,7 +37,11 @@ fn config(values: &[(&str, ParamValue)]) -> Config {
 }
 
 /// The unit of `source` for the config in which the parameter `N` is 4.
-fn generate(source: &str, entry: &str, target: Target) -> Result<TranslationUnit, CodegenError> {
+pub(super) fn generate(
+    source: &str,
+    entry: &str,
+    target: Target,
+) -> Result<TranslationUnit, CodegenError> {
     let source = SourceText::from_expanded(source);
     let scan = SourceScan::new(&source).expect("the source should scan");
     let spec = spec(vec![param(

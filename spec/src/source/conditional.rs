@@ -3,6 +3,9 @@
 use super::error::Location;
 use super::facts::Fact;
 
+/// The macro with the version of the GPU, which is defined for NVIDIA GPUs only.
+const ARCHITECTURE: &str = "__CUDA_ARCH__";
+
 /// An `#if` group that is open at a position of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionalFrame {
@@ -17,6 +20,8 @@ pub struct ConditionalFrame {
     is_include_guard: bool,
     /// The directive of the branch as written, and its file and line.
     directive: (String, Location),
+    /// Whether a condition of the group up to this branch contains `__CUDA_ARCH__`.
+    asks_architecture: bool,
     /// What the condition of the branch says.
     facts: Vec<Fact>,
     /// The negated conditions of the earlier branches, as far as they can be stated as facts.
@@ -29,6 +34,12 @@ pub(super) struct Branch {
     pub directive: (String, Location),
     /// What its condition says.
     pub facts: Vec<Fact>,
+}
+
+impl Branch {
+    fn asks_architecture(&self) -> bool {
+        self.directive.0.contains(ARCHITECTURE)
+    }
 }
 
 /// The groups that are open at a position of the source, outermost first.
@@ -44,6 +55,7 @@ impl OpenConditionals {
             branch: 0,
             guards,
             is_include_guard: false,
+            asks_architecture: branch.asks_architecture(),
             directive: branch.directive,
             facts: branch.facts,
             earlier: Vec::new(),
@@ -63,6 +75,7 @@ impl OpenConditionals {
             frame.branch += 1;
             frame.guards.clear();
             frame.is_include_guard = false;
+            frame.asks_architecture |= branch.asks_architecture();
             frame.directive = branch.directive;
             let before = std::mem::replace(&mut frame.facts, branch.facts);
             frame.earlier.extend(Fact::negation(&before));
@@ -78,6 +91,11 @@ impl OpenConditionals {
     /// Whether no group is open.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a condition of an open group contains `__CUDA_ARCH__`, in this branch or an earlier one.
+    pub(super) fn ask_architecture(&self) -> bool {
+        self.0.iter().any(|frame| frame.asks_architecture)
     }
 
     /// Whether every open group is an include guard, so that all their conditions are true when the file is included

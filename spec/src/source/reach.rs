@@ -18,6 +18,8 @@ pub struct Unit {
     pub declares: BTreeSet<String>,
     /// Whether the declaration is a function with its body.
     pub defines_function: bool,
+    /// Whether the declaration is at file scope, under a condition with `__CUDA_ARCH__`.
+    pub depends_on_architecture: bool,
     /// The byte range of the declaration.
     pub range: Range<usize>,
     /// The file and line of the first `kernel<<<..>>>(..)` in the declaration.

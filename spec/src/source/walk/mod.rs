@@ -295,6 +295,7 @@ impl Walker<'_> {
         self.parens = 0;
         let mut unit = Unit {
             launch: self.launch.take(),
+            depends_on_architecture: self.scopes.is_empty() && self.conditions.ask_architecture(),
             ..Unit::default()
         };
         let mut depth = 0usize;
