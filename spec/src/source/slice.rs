@@ -13,6 +13,8 @@ use super::error::SourceError;
 use super::flatten::{ONCE_GUARD, SourceText};
 use super::host_code::{self, OwnNames};
 use super::host_headers::is_for_hosts;
+use super::kernel_function::KernelFunction;
+use super::lexer::lex;
 use super::parts::{Include, MacroDefinition};
 use super::reach::{Unit, is_common};
 use super::scan::SourceScan;
@@ -46,7 +48,7 @@ pub fn reduce(
 ) -> Result<(SourceText, SourceScan), SourceError> {
     let are_in = |scan: &SourceScan| entries.iter().all(|entry| scan.entry(entry).is_ok());
     let scan = SourceScan::new(&source)?;
-    let slice = Slice::new(&scan);
+    let slice = Slice::new(&scan, source.text());
     if !slice.has_host_code() || !are_in(&scan) {
         return Ok((source, scan));
     }
@@ -76,6 +78,7 @@ pub fn reduce(
 /// The declarations of a source, and which of them are needed so far.
 struct Slice<'s> {
     scan: &'s SourceScan,
+    text: &'s str,
     own: OwnNames<'s>,
     /// For each name, the declarations that are needed if the name is.
     keys: BTreeMap<&'s str, Vec<usize>>,
@@ -90,9 +93,10 @@ struct Slice<'s> {
 }
 
 impl<'s> Slice<'s> {
-    fn new(scan: &'s SourceScan) -> Slice<'s> {
+    fn new(scan: &'s SourceScan, text: &'s str) -> Slice<'s> {
         let mut slice = Slice {
             scan,
+            text,
             own: own_names(&scan.units),
             keys: BTreeMap::new(),
             macros: BTreeMap::new(),
@@ -173,12 +177,38 @@ impl<'s> Slice<'s> {
         let mut pending: Vec<String> = path.iter().flat_map(EntryPath::argument_names).collect();
         for root in roots {
             self.needed[root] = true;
-            pending.extend(self.scan.units[root].all.iter().cloned());
+            let unit = &self.scan.units[root];
+            let parameters = self.own_parameters(unit);
+            let names = unit.all.iter().filter(|name| !parameters.contains(*name));
+            pending.extend(names.cloned());
         }
         while !pending.is_empty() {
             self.follow(pending);
             pending = self.joined();
         }
+    }
+
+    /// The names that mean only parameters in a declaration of a kernel, so that they need no other declaration.
+    fn own_parameters(&self, unit: &Unit) -> BTreeSet<&'s String> {
+        let inside = |kernel: &&KernelFunction| unit.range.contains(&kernel.name_range.start);
+        let mut kernels = self.scan.kernels.iter().filter(inside);
+        let (Some(kernel), None) = (kernels.next(), kernels.next()) else {
+            return BTreeSet::new();
+        };
+        let text = &self.text[unit.range.clone()];
+        let tokens = lex(text).unwrap_or_default();
+        let body = kernel.body_open.unwrap_or(unit.range.end) - unit.range.start;
+        let is_own = |name: &&String| {
+            let uses = (0..tokens.len()).filter(|&i| tokens[i].is_name(text, name));
+            // The signature may also use the name for a type, and `ns::name` is another declaration.
+            let (signature, body): (Vec<_>, Vec<_>) = uses.partition(|&i| tokens[i].end <= body);
+            let is_scoped = |i: usize| i > 1 && (i - 2..i).all(|j| tokens[j].is_punct(b':'));
+            signature.len() == 1
+                && !body.into_iter().any(is_scoped)
+                && !self.macros.contains_key(name.as_str())
+        };
+        let names = kernel.params.iter().map(|param| &param.name);
+        names.filter(is_own).collect()
     }
 
     /// Marks what these names need, directly or through others.

@@ -171,6 +171,22 @@ fn host_variables_are_left_out_even_if_the_kernel_has_names_like_theirs() {
 }
 
 #[test]
+fn a_parameter_of_the_kernel_does_not_keep_a_declaration_of_its_name() {
+    assert_left_out(
+        "- const float cutoff = 1.9f;
+        - const float cutoff_square = cutoff * cutoff;
+        static const float scale = 2;
+        namespace limits { static const float low = 1; }
+        struct Pair { float x; };
+        #define width (height * 2)
+        static const int height = 3;
+        static const float offset = 2;
+        __device__ float shifted(float x) { return x + offset; }
+        __global__ void k(float* y, float cutoff_square, float low, Pair Pair, int width, float offset) { y[0] = cutoff_square * scale + limits::low + shifted(offset); }",
+    );
+}
+
+#[test]
 fn functions_for_hosts_are_left_out_even_if_they_overload_what_the_kernel_calls() {
     assert_left_out(
         "#define HD __host__ __device__
