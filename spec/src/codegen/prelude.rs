@@ -49,6 +49,7 @@ macro_rules! prelude {
             "cuda_runtime_api.h" = "shim/empty.h",
             "curand_kernel.h" = "shim/curand_kernel.h",
             "device_launch_parameters.h" = "shim/empty.h",
+            "driver_types.h" = "shim/empty.h",
             "math.h" = "shim/cmath.h",
             "math_constants.h" = "shim/empty.h",
             "mma.h" = "shim/mma.h",
@@ -154,6 +155,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     @hip_headers
     "algorithm" = "shim/std/algorithm.h",
     "assert.h" = "shim/empty.h",
+    "bit" = "shim/empty.h",
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",
     "climits" = "shim/limits.h",
@@ -168,6 +170,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "cuda_runtime_api.h" = "shim/empty.h",
     "curand_kernel.h" = "shim/curand_kernel.h",
     "device_launch_parameters.h" = "shim/empty.h",
+    "driver_types.h" = "shim/empty.h",
     "float.h" = "shim/float.h",
     "limits" = "shim/std/limits.h",
     "limits.h" = "shim/limits.h",
@@ -222,6 +225,7 @@ pub const HIP_PRELUDE: &[(&str, &str)] = prelude! {
     @stand_ins
     "algorithm" = "shim/std/algorithm.h",
     "assert.h" = "shim/empty.h",
+    "bit" = "shim/empty.h",
     "cassert" = "shim/empty.h",
     "cfloat" = "shim/float.h",
     "climits" = "shim/limits.h",

@@ -1,8 +1,10 @@
 //! Headers for host code.
 
-/// Headers of the C and C++ standard libraries, of POSIX, of CUDA's host libraries and of the samples of NVIDIA.
+/// Headers of the C and C++ standard libraries, of POSIX, of vector instructions of processors, of
+/// CUDA's host libraries and of the samples of NVIDIA.
 const HOST_HEADERS: &[&str] = &[
     "any",
+    "arm_neon.h",
     "array",
     "atomic",
     "barrier",
@@ -43,6 +45,7 @@ const HOST_HEADERS: &[&str] = &[
     "deque",
     "dirent.h",
     "dlfcn.h",
+    "emmintrin.h",
     "err.h",
     "errno.h",
     "exception",
@@ -62,6 +65,7 @@ const HOST_HEADERS: &[&str] = &[
     "helper_image.h",
     "helper_string.h",
     "helper_timer.h",
+    "immintrin.h",
     "inttypes.h",
     "iomanip",
     "ios",
@@ -135,12 +139,15 @@ const HOST_HEADERS: &[&str] = &[
     "wchar.h",
     "wctype.h",
     "windows.h",
+    "x86intrin.h",
+    "xmmintrin.h",
     "zlib.h",
 ];
 
 /// Folders that contain only headers for host code.
 const HOST_FOLDERS: &[&str] = &[
     "ATen/",
+    "CL/",
     "EGL/",
     "GL/",
     "GLES2/",

@@ -265,6 +265,13 @@ fn using_directives_are_kept_if_their_namespaces_exist() {
 }
 
 #[test]
+fn headers_of_vector_instructions_and_of_opencl_are_for_hosts() {
+    let text = "#if defined(__x86_64__)\n#include <immintrin.h>\n#endif\n#ifdef CL\n#include <CL/cl.h>\n#endif\n\
+                __global__ void k(float* y) { }\n";
+    assert!(!reduced(text, &["k"]).contains("#include"));
+}
+
+#[test]
 fn headers_for_hosts_are_left_out_under_conditions_too_unless_the_source_knows_kiln() {
     let text = "#ifdef __linux__\n#include <string>\n#endif\n__global__ void k(float* y) { }\n";
     assert!(!reduced(text, &["k"]).contains("<string>"));
