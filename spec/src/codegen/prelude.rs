@@ -148,6 +148,7 @@ pub const CUDA_PRELUDE: &[(&str, &str)] = prelude! {
     "kiln_cuda.h" = "kiln_cuda.h",
     "portable/constants.h" = "portable/constants.h",
     "portable/receipt.h" = "portable/receipt.h",
+    "cuda/cub_operators.h" = "cuda/cub_operators.h",
     "cuda/receipt.h" = "cuda/receipt.h",
     @device_functions
     "device/tile_cuda.h" = "device/tile_cuda.h",

@@ -74,6 +74,7 @@ impl Rewriter<'_> {
             self.check_layouts(&mut edits, site);
         }
         self.name_constants(&mut edits);
+        self.complete_cub(&mut edits);
         if self.row.refuses_ptx {
             // The prelude has the functions of new GPUs, but `__CUDA_ARCH__` counts as 0 in conditions.
             for start in polyfills(self.source, self.scan) {
@@ -246,6 +247,19 @@ impl Rewriter<'_> {
             edits.replace(self.text(), site.params_range.clone(), &added);
         } else {
             edits.insert(site.params_range.end, &format!(", {added}"));
+        }
+    }
+
+    /// Includes the function objects that new versions of NVIDIA's CUB lack, after its headers. Kiln's own CUB has them.
+    fn complete_cub(&self, edits: &mut Edits) {
+        if self.row.refuses_ptx || self.scan.opens_namespace("cub") {
+            return;
+        }
+        let includes = self.scan.includes().iter();
+        for include in includes.filter(|include| include.header.starts_with("cub/")) {
+            let marker = line_marker(include.at.line, &include.at.file);
+            let header = format!("\n#include \"cuda/cub_operators.h\"\n{marker}");
+            edits.insert(include.range.end, &header);
         }
     }
 

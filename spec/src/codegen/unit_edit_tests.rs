@@ -41,3 +41,23 @@ fn functions_for_old_gpus_become_templates_on_targets_without_cudas_version_of_t
     }
     assert!(!unit(Target::Cuda).contains("template <class = void>"));
 }
+
+#[test]
+fn nvidias_cub_gets_the_function_objects_that_it_lacks_unless_the_source_has_them() {
+    let own = "#include \"cuda/cub_operators.h\"";
+    let kernel = "__global__ void k(float* y) { y[0] = cub::Max()(y[0], y[1]); }\n";
+    let cub = format!("#ifndef HIP\n#include <cub/block/block_reduce.cuh>\n#endif\n{kernel}");
+    let text = |source: &str, target| {
+        generate(source, "k", target)
+            .expect("it should generate")
+            .text
+    };
+    let unit = text(&cub, Target::Cuda);
+    let lines =
+        format!("#include <cub/block/block_reduce.cuh>\n{own}\n#line 2 \"source\"\n\n#endif\n");
+    assert!(unit.contains(&lines), "{unit}");
+    assert!(!text(&cub, Target::Cpu).contains(own));
+    assert!(!text(kernel, Target::Cuda).contains(own));
+    let defines = format!("namespace cub {{ struct Max {{}}; }}\n{cub}");
+    assert!(!text(&defines, Target::Cuda).contains(own));
+}
