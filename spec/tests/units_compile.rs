@@ -148,6 +148,16 @@ fn functions_of_cuda_that_a_source_defines_for_old_gpus_compile() {
 }
 
 #[test]
+fn the_bits_of_a_half_take_part_in_arithmetic_with_halves() {
+    let source = "#include <cuda_fp8.h>\n#include <cuda_fp16.h>\n\
+                  __global__ void k(half* y, __half_raw raw, unsigned char bits) {\n\
+                  y[0] += __nv_cvt_fp8_to_halfraw(bits, __NV_E4M3);\n  y[1] -= raw;\n  y[2] *= raw;\n  y[3] /= raw;\n\
+                  static_assert(__is_same(decltype(y[0] + raw), half), \"\");\n\
+                  if (y[4] < raw || raw >= y[5] || raw == raw) y[4] = raw - y[4] * raw;\n}\n";
+    check_one(&Case::new("k", &[]), source);
+}
+
+#[test]
 fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
     let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
                   #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\

@@ -35,6 +35,31 @@ struct __half_raw {
     KILN_MEMBER operator half() const { return kiln_bits<half>(x); }
 };
 
+// As in CUDA, __half_raw becomes half in arithmetic and comparisons. Without these operators, it could become any number,
+// because half is a type of the compiler.
+#define KILN_HALF_RAW_OPERATOR(result, op)                                                             \
+    KILN_INLINE result operator op(half a, __half_raw b) { return (result)(a op (half)b); }            \
+    KILN_INLINE result operator op(__half_raw a, half b) { return (result)((half)a op b); }            \
+    KILN_INLINE result operator op(__half_raw a, __half_raw b) { return (result)((half)a op (half)b); }
+#define KILN_HALF_RAW_ASSIGNMENT(op)                                                                   \
+    KILN_INLINE half& operator op##=(half& a, __half_raw b) { return a = a op b; }
+KILN_HALF_RAW_OPERATOR(half, +)
+KILN_HALF_RAW_OPERATOR(half, -)
+KILN_HALF_RAW_OPERATOR(half, *)
+KILN_HALF_RAW_OPERATOR(half, /)
+KILN_HALF_RAW_ASSIGNMENT(+)
+KILN_HALF_RAW_ASSIGNMENT(-)
+KILN_HALF_RAW_ASSIGNMENT(*)
+KILN_HALF_RAW_ASSIGNMENT(/)
+KILN_HALF_RAW_OPERATOR(bool, ==)
+KILN_HALF_RAW_OPERATOR(bool, !=)
+KILN_HALF_RAW_OPERATOR(bool, <)
+KILN_HALF_RAW_OPERATOR(bool, <=)
+KILN_HALF_RAW_OPERATOR(bool, >)
+KILN_HALF_RAW_OPERATOR(bool, >=)
+#undef KILN_HALF_RAW_OPERATOR
+#undef KILN_HALF_RAW_ASSIGNMENT
+
 #ifdef KILN_HIP
 KILN_INLINE half __hfma(half a, half b, half c) { return __builtin_fmaf16(a, b, c); }
 #else
