@@ -158,6 +158,13 @@ fn the_bits_of_a_half_take_part_in_arithmetic_with_halves() {
 }
 
 #[test]
+fn enums_by_value_compile() {
+    let source = "enum class Kind { Plain, Squared };\n\
+                  __global__ void k(float* y, const Kind kind) { if (kind == Kind::Squared) y[0] *= y[0]; }\n";
+    check_one(&Case::new("k", &[]), source);
+}
+
+#[test]
 fn copies_of_a_kernel_that_are_never_compiled_do_not_matter() {
     let source = "#define VERSION 3\n#if VERSION == 1\n__global__ void k(float* x, int n) { removed(x); }\n\
                   #elif VERSION > 2\n__global__ void k(float* x) {\n#else\n__global__ void k(double* x) {\n#endif\n\

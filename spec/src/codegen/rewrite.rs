@@ -5,10 +5,12 @@ use std::ops::Range;
 use super::constants::Constant;
 use super::target::TargetRow;
 use super::{CodegenError, Symbol};
-use crate::model::{Plain, PlainArg};
+use crate::model::{Plain, PlainArg, ScalarArg};
 use crate::source::edit::Edits;
 use crate::source::lexer::{TokenKind, lex};
-use crate::source::{Entry, KernelFunction, SourceScan, SourceText, line_marker, polyfills};
+use crate::source::{
+    Entry, KernelFunction, Parameter, SourceScan, SourceText, line_marker, polyfills,
+};
 
 /// The inputs from which both entries are created.
 pub(super) struct Rewriter<'a> {
@@ -20,6 +22,8 @@ pub(super) struct Rewriter<'a> {
     pub params: Vec<&'a str>,
     /// The structs and arrays that are passed by value, each with the index of its parameter.
     pub plain: Vec<(usize, &'a PlainArg)>,
+    /// The numbers that are passed by value, each with the index of its parameter.
+    pub scalars: Vec<(usize, &'a ScalarArg)>,
     /// The arguments that fill `__constant__` variables.
     pub constants: &'a [Constant],
     /// The arguments of the entry's template, with the values of the config. `None` if the entry is not a template.
@@ -279,8 +283,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Adds assertions that structs and arrays have the layout that the spec declares: their size, alignment, number of
-    /// fields and the sizes of the fields. If the source has classes with access specifiers, the fields are not checked,
+    /// Adds assertions that structs, arrays and enums have the layout that the spec declares: their size, and for structs
+    /// the alignment, the number of fields and the sizes of the fields. If the source has classes with access specifiers, the fields are not checked,
     /// because they may be private.
     fn check_layouts(&self, edits: &mut Edits, site: &KernelFunction) {
         let Some(body) = site.body_open else { return };
@@ -295,6 +299,13 @@ impl Rewriter<'_> {
                 continue;
             };
             edits.insert(body, &layout_checks(&param.name, &plain.value, has_fields));
+        }
+        for (place, scalar) in &self.scalars {
+            let param = site.params.get(*place);
+            let is_enum = |param: &&Parameter| self.scan.is_enum(&param.ty);
+            if let Some(param) = param.filter(|param| !param.name.is_empty()).filter(is_enum) {
+                edits.insert(body, &size_check(&param.name, scalar.ty.bytes()));
+            }
         }
     }
 
@@ -373,14 +384,18 @@ impl Rewriter<'_> {
     }
 }
 
+/// A statement that does not compile if the size of a parameter differs from the spec.
+fn size_check(name: &str, bytes: usize) -> String {
+    format!(
+        " static_assert(sizeof({name}) == {bytes}, \"the spec says that `{name}` has {bytes} bytes\");"
+    )
+}
+
 /// Statements that do not compile if the layout of a parameter differs from the spec. With `has_fields`, they also check
 /// the fields of a struct.
 fn layout_checks(name: &str, value: &Plain, has_fields: bool) -> String {
     let layout = value.layout();
-    let mut text = format!(
-        " static_assert(sizeof({name}) == {}, \"the spec says that `{name}` has {} bytes\");",
-        layout.bytes, layout.bytes
-    );
+    let mut text = size_check(name, layout.bytes);
     let Plain::Struct { fields, .. } = value else {
         return text;
     };

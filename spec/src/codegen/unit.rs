@@ -10,7 +10,7 @@ use super::target::TargetRow;
 use super::{CodegenError, Symbol, Target};
 use crate::config::Config;
 use crate::hash::{Hasher, SourceHash};
-use crate::model::{ArgSpec, KernelSpec, Plain, PlainArg, PlainLayout};
+use crate::model::{ArgSpec, KernelSpec, Plain, PlainArg, PlainLayout, ScalarArg};
 use crate::problem::Problem;
 use crate::source::{EntryPath, Mode, SourceScan, SourceText, line_marker};
 
@@ -104,6 +104,16 @@ fn plain_args(spec: &KernelSpec) -> Vec<(usize, &PlainArg)> {
     .collect()
 }
 
+/// The arguments that are numbers by value, each with the index of its parameter in the kernel.
+fn scalar_args(spec: &KernelSpec) -> Vec<(usize, &ScalarArg)> {
+    let args = spec.passed().map(|(_, arg)| arg).enumerate();
+    args.filter_map(|(place, arg)| match arg {
+        ArgSpec::Scalar(scalar) => Some((place, scalar)),
+        ArgSpec::Plain(_) | ArgSpec::Slice(_) | ArgSpec::Typed(_) => None,
+    })
+    .collect()
+}
+
 /// The layouts that the compiler checks for a value: that of the whole value and that of each field.
 fn layouts(value: &Plain) -> Vec<PlainLayout> {
     let fields = match value {
@@ -157,6 +167,7 @@ impl TranslationUnit {
             row: target.row(),
             params: defines.names().collect(),
             plain: plain_args(spec),
+            scalars: scalar_args(spec),
             constants: &constants,
             instance: instance.as_deref(),
         };

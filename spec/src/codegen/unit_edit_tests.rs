@@ -61,3 +61,27 @@ fn nvidias_cub_gets_the_function_objects_that_it_lacks_unless_the_source_has_the
     let defines = format!("namespace cub {{ struct Max {{}}; }}\n{cub}");
     assert!(!text(&defines, Target::Cuda).contains(own));
 }
+
+#[test]
+fn the_size_of_an_enum_is_compared_with_the_integer_that_is_passed_for_it() {
+    let attribute = "source = \"k.cu\", grid(1), block(64), problems((n = 8))";
+    let item =
+        "unsafe extern \"C\" { fn k(n: u32, #[value(1)] kind: i32, #[len(n)] y: &mut [f32]); }";
+    let tokens = |text: &str| text.parse().unwrap();
+    let spec = crate::parse::kernel(tokens(attribute), tokens(item))
+        .unwrap()
+        .spec;
+    let source = SourceText::from_expanded(
+        "typedef enum { A, B } Kind;\n__global__ void k(unsigned n, const Kind kind, float* y) { y[0] = kind; }",
+    );
+    let scan = SourceScan::new(&source).unwrap();
+    assert_eq!(scan.compare_signature(&spec, &scan.entry("k").unwrap()), []);
+    let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
+    let unit = TranslationUnit::new(&source, &scan, &spec, "k", config, problem, Target::Cpu);
+    let text = unit.unwrap().text;
+    let check = |name: &str| {
+        text.matches(&format!("static_assert(sizeof({name}) == 4,"))
+            .count()
+    };
+    assert_eq!((check("kind"), check("n")), (2, 0), "{text}");
+}

@@ -83,6 +83,7 @@ impl SourceScan {
     /// - a pointer without `const` and an input, because verification checks that the kernel does not write it
     /// - a type of the author or a vector, passed by value, and a struct or array, because the compiler compares their
     ///   layouts
+    /// - an enum of the author, passed by value, and `i32` or `u32`, because the compiler compares their sizes
     pub fn compare_signature(&self, spec: &KernelSpec, entry: &Entry<'_>) -> Vec<SignatureError> {
         let definitions = entry.sites.iter().filter(|site| site.body_open.is_some());
         let mut errors: Vec<SignatureError> = Vec::new();
@@ -97,6 +98,21 @@ impl SourceScan {
             }
         }
         errors
+    }
+
+    /// Whether a parameter of this type may be an enum that the source declares, by value.
+    pub fn is_enum(&self, ty: &str) -> bool {
+        let is_declared = |name: &str| {
+            let mut enums = self.units.iter().filter(|unit| unit.head.contains("enum"));
+            enums.any(|unit| unit.is_class() && unit.declares.contains(name))
+        };
+        let meanings = CType::meanings(ty, &self.aliases).into_iter();
+        let mut by_value = meanings.filter(|ty| ty.pointers == 0 && !ty.reference);
+        by_value.any(|ty| match &ty.base {
+            // The name follows those of its namespaces, or the word `enum`.
+            Base::Named(name) => name.rsplit(' ').next().is_some_and(is_declared),
+            _ => false,
+        })
     }
 
     /// Compares a slice with the `__constant__` variable that it fills. Returns a help text if the slice cannot fill
@@ -163,6 +179,7 @@ impl SourceScan {
         pairs
             .filter_map(|((index, arg), param)| {
                 let help = match arg {
+                    ArgSpec::Scalar(scalar) if self.is_enum(&param.ty) => enum_mismatch(scalar),
                     ArgSpec::Scalar(scalar) => {
                         mismatch(&param.ty, &scalar_aliases, |ty| scalar_mismatch(scalar, ty))
                     }
@@ -252,6 +269,13 @@ fn scalar_mismatch(scalar: &ScalarArg, ty: &CType) -> Option<String> {
         )),
         _ => Some(format!("take `{}` in the source", scalar.ty.c_name())),
     }
+}
+
+/// Compares a scalar with an enum. Returns a help text if they do not match; `None` if they do. The compiler compares
+/// the sizes.
+fn enum_mismatch(scalar: &ScalarArg) -> Option<String> {
+    let is_integer = matches!(scalar.ty, ScalarType::I32 | ScalarType::U32);
+    (!is_integer).then(|| format!("declare it `{}: i32`, because it is an enum", scalar.name))
 }
 
 /// Compares a number of a 16-bit type or of a type parameter with a parameter's type. Returns a help text if they do not

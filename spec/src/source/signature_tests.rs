@@ -227,3 +227,31 @@ fn every_definition_of_a_kernel_is_compared() {
     let errors = scan.compare_signature(&spec, &scan.entry("k").unwrap());
     assert_eq!(errors.len(), 1, "{errors:?}");
 }
+
+#[test]
+fn a_32_bit_integer_matches_an_enum_of_the_source_by_value() {
+    let errors = |param: &str, ty: ScalarType| {
+        let text = format!(
+            "enum Pool {{ MAX, AVERAGE }};\ntypedef enum {{ A, B }} Kind;\nnamespace net {{ enum class Act : int {{ Relu }}; }}\n\
+             struct Point {{ int x; }};\n__global__ void k({param}) {{}}"
+        );
+        let scan = SourceScan::new(&SourceText::from_expanded(text)).unwrap();
+        scan.compare_signature(&spec(vec![scalar("a", ty)]), &scan.entry("k").unwrap())
+    };
+    for param in [
+        "const enum Pool a",
+        "Pool a",
+        "Kind a",
+        "net::Act a",
+        "const net::Act",
+    ] {
+        for ty in [ScalarType::I32, ScalarType::U32] {
+            assert_eq!(errors(param, ty), [], "{param}");
+        }
+        let error = errors(param, ScalarType::I64)[0].to_string();
+        assert!(error.contains("help: declare it `a: i32`"), "{error}");
+    }
+    for param in ["Kind* a", "Kind& a", "Point a", "Unknown a"] {
+        assert_eq!(errors(param, ScalarType::I32).len(), 1, "{param}");
+    }
+}
