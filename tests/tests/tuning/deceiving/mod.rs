@@ -1,5 +1,5 @@
 //! Kernels with a config that is wrong, but only for sizes, contents or values that a careless comparison misses. In each
-//! of them, the wrong config is the fastest. `tune run` must not choose it, and `tune smoke` must not pass it.
+//! of them, the wrong config is the fastest. `tune run` must not choose it.
 //!
 //! The source files contain several kernels each. A line `//: case NAME` begins a kernel `NAME`. Its function is called
 //! `k`, its tuning parameter is `WRONG`, and the lines `//: args`, `//: spec` and `//: tolerance` declare what differs from
