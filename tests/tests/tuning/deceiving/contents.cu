@@ -85,12 +85,13 @@ extern "C" __global__ void k(unsigned n, const float* x, __half* y) {
 }
 
 //: case a_table_that_the_first_launch_fills
-__device__ float table[20000];
+//: spec params(WRONG in [false, true]), baseline(WRONG = false), grid(n.div_ceil(64)), block(64), problems((n = 40000))
+__device__ float table[100000];
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * 64 + threadIdx.x;
     if (i >= n) return;
     float factor = WRONG ? table[i] : 0.0f;
-    if (factor == 0.0f) factor = slow(slow(slow(1.0f + 0.001f * i)));
+    if (factor == 0.0f) factor = slow(slow(slow(slow(slow(slow(1.0f + 0.001f * i))))));
     if (WRONG) table[i] = factor;
     y[i] = factor * x[i];
 }
