@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use kiln::rig::Layout;
-use kiln::scalars::{self, SWITCHES};
+use kiln::scalars::{self, UNUSUAL};
 use kiln_cache::Outcome;
 use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
 
@@ -55,7 +55,7 @@ const LAYOUTS: [Layout; 3] = [Layout::Views, Layout::Zones, Layout::Mixed];
 /// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem uses the first seed,
 /// and the second case uses the second seed. The timed launches of `tune run` use the first seed.
 pub fn seeds(seed: u64) -> [u64; 2] {
-    let first = seed.wrapping_mul(2) & !SWITCHES;
+    let first = seed.wrapping_mul(2) & !UNUSUAL;
     [first, first + 1]
 }
 
@@ -65,7 +65,7 @@ pub fn unusual(problem: &Problem, seed: u64) -> Case {
     let [_, usual] = seeds(seed);
     Case {
         problem: problem.clone(),
-        seed: usual | SWITCHES,
+        seed: usual | UNUSUAL,
         receipt: false,
         layout: Layout::Fences,
     }

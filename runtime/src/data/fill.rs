@@ -6,7 +6,7 @@ use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
 use thiserror::Error;
 
 use crate::data::element::{Element, for_elem_type};
-use crate::data::scalars::SWITCHES;
+use crate::data::scalars::UNUSUAL;
 use crate::data::unusual;
 use crate::parallel;
 
@@ -47,7 +47,7 @@ pub enum FillError {
 }
 
 /// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares. With a seed that contains
-/// [`SWITCHES`], a slice without `#[fill(..)]`, or with one constant, has unusual values instead.
+/// [`UNUSUAL`], a slice without `#[fill(..)]`, or with one constant, has unusual values instead.
 ///
 /// # Errors
 /// If the bound of `below(..)` cannot be evaluated or is out of range, or if `uniform(..)` contains no value of the
@@ -65,7 +65,7 @@ pub fn fill(
         Fill::ByType => &by_type,
         declared => declared,
     };
-    let is_unusual = seed & SWITCHES != 0;
+    let is_unusual = seed & UNUSUAL != 0;
     for_elem_type!(ty, T => Ok(match declared {
         _ if is_unusual && slice.fill == Fill::ByType => random.each(len, unusual::element::<T>),
         Fill::Constant(value) if is_unusual && ty.integer_range().is_none() => {
@@ -299,6 +299,28 @@ mod tests {
         assert_ne!(first, values::<f32>(uniform.clone(), 1000, 2));
         let other = fill(&slice("b", uniform), ElemType::F32, 1000, &problem(), 1).unwrap();
         assert_ne!(bytemuck::cast_slice::<f32, u8>(&first), other);
+    }
+
+    #[test]
+    fn unusual_seeds_change_constants_and_defaults_and_nothing_that_is_declared() {
+        let usual = 3;
+        let other = usual | UNUSUAL;
+        let uniform = Fill::Uniform {
+            low: -1.0,
+            high: 1.0,
+        };
+        assert_eq!(
+            values::<f32>(uniform.clone(), 800, usual),
+            values(uniform, 800, other)
+        );
+        let constant = Fill::Constant(3.0);
+        assert_eq!(values::<i32>(constant.clone(), 800, other), [3; 800]);
+        let near: Vec<f32> = values(constant, 800, other);
+        assert!(near.iter().all(|value| (2.0..4.0).contains(value)));
+        assert!(near.contains(&2.5) && near.contains(&3.0) && near.contains(&3.5));
+        let floats: Vec<f32> = values(Fill::ByType, 800, other);
+        assert!(floats[..100].iter().all(|value| *value == 0.0));
+        assert!(floats.iter().any(|value| *value > 8.0));
     }
 
     #[test]

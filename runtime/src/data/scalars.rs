@@ -6,7 +6,7 @@ use kiln_spec::{ArgSpec, ElemType, KernelSpec, Passing, Problem, ScalarValue};
 
 /// The bit of a seed with which scalars that are 0 or 1 have another value, and inputs have unusual ones. The kernel need
 /// not support them.
-pub const SWITCHES: u64 = 1 << 63;
+pub const UNUSUAL: u64 = 1 << 63;
 
 /// The factor of varied scalars. It is below 1, because a value may be a probability or another upper limit.
 const VARIED: f64 = 0.875;
@@ -15,19 +15,19 @@ const VARIED: f64 = 0.875;
 ///
 /// - With an odd seed, a floating-point number is 7/8 of the declared one. Zero stays zero, because a kernel may treat
 ///   zero as a special case in which it reads less.
-/// - With [`SWITCHES`] in the seed, an integer that is declared as 0 is 1, and one that is declared as 1 is 0. A
+/// - With [`UNUSUAL`] in the seed, an integer that is declared as 0 is 1, and one that is declared as 1 is 0. A
 ///   floating-point zero is 7/8 if the seed is also odd.
 pub(super) fn of_seed(value: ScalarValue, is_integer: bool, seed: u64) -> ScalarValue {
-    let switches = seed & SWITCHES != 0;
+    let is_unusual = seed & UNUSUAL != 0;
     let number = match value {
-        ScalarValue::Int(whole @ (0 | 1)) if is_integer && switches => {
+        ScalarValue::Int(whole @ (0 | 1)) if is_integer && is_unusual => {
             return ScalarValue::Int(1 - whole);
         }
         value if is_integer || seed.is_multiple_of(2) => return value,
         ScalarValue::Int(whole) => whole as f64,
         ScalarValue::Float(number) => number,
     };
-    ScalarValue::Float(match number == 0.0 && switches {
+    ScalarValue::Float(match number == 0.0 && is_unusual {
         true => VARIED,
         false => number * VARIED,
     })
@@ -46,16 +46,10 @@ pub fn changes(spec: &KernelSpec, problem: &Problem, seed: u64) -> Vec<String> {
         .iter()
         .flat_map(|arg| declared(spec, problem, arg));
     let changes = declared.filter_map(|(name, value, is_integer)| {
-        let other = of_seed(value, is_integer, seed);
-        (other != value && !is_zero(value, other))
-            .then(|| format!("{name} = {} instead of {}", text(other), text(value)))
+        let (value, other) = (text(value), text(of_seed(value, is_integer, seed)));
+        (other != value).then(|| format!("{name} = {other} instead of {value}"))
     });
     changes.collect()
-}
-
-/// Whether both values are zero, possibly in another representation.
-fn is_zero(value: ScalarValue, other: ScalarValue) -> bool {
-    text(value) == "0" && text(other) == "0"
 }
 
 fn text(value: ScalarValue) -> String {
@@ -108,13 +102,13 @@ mod tests {
             assert_eq!(of_seed(Int(1), true, seed), Int(1));
             assert_eq!(of_seed(Int(0), true, seed), Int(0));
         }
-        assert_eq!(of_seed(Int(1), true, even | SWITCHES), Int(0));
-        assert_eq!(of_seed(Int(0), true, odd | SWITCHES), Int(1));
-        assert_eq!(of_seed(Int(7), true, odd | SWITCHES), Int(7));
+        assert_eq!(of_seed(Int(1), true, even | UNUSUAL), Int(0));
+        assert_eq!(of_seed(Int(0), true, odd | UNUSUAL), Int(1));
+        assert_eq!(of_seed(Int(7), true, odd | UNUSUAL), Int(7));
         assert_eq!(of_seed(Float(2.0), false, even), Float(2.0));
         assert_eq!(of_seed(Float(2.0), false, odd), Float(1.75));
-        assert_eq!(of_seed(Int(2), false, odd | SWITCHES), Float(1.75));
+        assert_eq!(of_seed(Int(2), false, odd | UNUSUAL), Float(1.75));
         assert_eq!(of_seed(Float(0.0), false, odd), Float(0.0));
-        assert_eq!(of_seed(Int(0), false, odd | SWITCHES), Float(0.875));
+        assert_eq!(of_seed(Int(0), false, odd | UNUSUAL), Float(0.875));
     }
 }

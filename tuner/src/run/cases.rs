@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kiln::scalars::SWITCHES;
+use kiln::scalars::UNUSUAL;
 use kiln_spec::Problem;
 use kiln_spec::verification::Sizes;
 
@@ -185,5 +185,5 @@ impl<'a> CaseFinder<'a> {
 
 /// What decides whether the baseline supports a case.
 fn key(case: &Case) -> (Problem, bool) {
-    (case.problem.clone(), case.seed & SWITCHES != 0)
+    (case.problem.clone(), case.seed & UNUSUAL != 0)
 }

@@ -103,3 +103,11 @@ extern "C" __global__ void k(unsigned n, __half alpha, const float* x, float* y)
     if (i >= n) return;
     y[i] = WRONG ? 2.0f * x[i] : __half2float(alpha) * slow(x[i]);
 }
+
+//: case weights_of_one
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] #[fill(constant(1))] w: &[f32], #[len(n)] y: &mut [f32]
+extern "C" __global__ void k(unsigned n, const float* x, const float* w, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    y[i] = WRONG ? 2.0f * x[i] : w[i] * slow(slow(0.5f * x[i]));
+}
