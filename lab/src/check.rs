@@ -86,6 +86,15 @@ const MAX_EXPLAINED_BYTES: u64 = 1 << 20;
 const MAX_CHECKED_BYTES: u64 = 8 << 20;
 const MAX_CHECKED_WORK: u64 = 20_000_000;
 
+/// Orders the cases of a worker, whose sizes descend, so that those with the second seed ascend. A launch can depend on
+/// what a smaller one left in a variable, or on what a larger one left.
+fn in_both_directions(cases: Vec<Case>) -> Vec<Case> {
+    let (first, mut second): (Vec<Case>, Vec<Case>) =
+        cases.into_iter().partition(|case| case.receipt);
+    second.reverse();
+    [first, second].concat()
+}
+
 /// The name of the cpu device on the command line.
 const NAME: &str = "cpu";
 
@@ -220,7 +229,7 @@ impl<'a> Checker<'a> {
         let small = self.cases.iter().chain(more);
         let small = small
             .filter(|case| case.problem != *self.problem && verifier.applies(&compiled.arm, case));
-        let small: Vec<Case> = small.cloned().collect();
+        let small = in_both_directions(small.cloned().collect());
         let on_tuned = small.is_empty();
         if on_tuned && self.own.is_some() {
             return Checked::NotChecked(NotChecked::NoSmallForConfig);
@@ -242,6 +251,14 @@ impl<'a> Checker<'a> {
             Err(failed @ Checked::Failed(_)) => failed,
             _ => passed,
         }
+    }
+
+    /// Whether the check build of the baseline passes a case.
+    pub fn baseline_passes(&self, expected: &Expectations, case: &Case) -> bool {
+        let cases = std::slice::from_ref(case);
+        let passes =
+            |compiled: Compiled| self.verifier(expected).verify(&compiled.arm, cases).is_ok();
+        self.build(Which::Baseline).is_ok_and(passes)
     }
 
     /// Whether the tuned problem is small enough for the check build.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
 use kiln::rig::Expected;
+use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::{Hash, KernelSpec, LaunchPlan, Problem, Reference};
 
@@ -155,17 +156,22 @@ pub fn digest(
     problem: &Problem,
     folder: &Path,
 ) -> Result<Hash, WorkerError> {
-    let failed = |text: String| WorkerError::Failed {
-        arm: None,
-        outcome: internal(text),
-    };
-    let plan = spec.baseline_plan(problem, None);
-    let plan = plan.map_err(|error| failed(error.to_string()))?;
+    let plan = spec.baseline_plan(problem, None).map_err(failed)?;
     let expected = Expectations::new(Oracle::Rust, bench.clone(), folder);
     let path = expected.get(problem, DIGEST_SEED, plan)?;
-    let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
-    let outputs = Expected::from_bytes(&bytes).map_err(|error| failed(error.to_string()))?;
-    Ok(outputs.digest())
+    Ok(read(&path)?.digest())
+}
+
+fn read(path: &Path) -> Result<Expected, WorkerError> {
+    let bytes = std::fs::read(path).map_err(failed)?;
+    Expected::from_bytes(&bytes).map_err(failed)
+}
+
+fn failed(error: impl std::fmt::Display) -> WorkerError {
+    WorkerError::Failed {
+        arm: None,
+        outcome: internal(error),
+    }
 }
 
 /// A problem and the seed of its inputs.
@@ -247,6 +253,34 @@ impl Expectations {
         };
         made.get_or_init(|| self.make((problem, seed), plan, on_launch))
             .clone()
+    }
+
+    /// Checks that comparisons with the expected outputs of a problem for several seeds say something about outputs of few
+    /// elements. A single comparison cannot show this, because chance may make a few elements small.
+    ///
+    /// # Errors
+    /// [`Outcome::NotComparable`] for the first output about which they say nothing,
+    /// and the errors of [`Self::get`].
+    pub fn check_few(
+        &self,
+        spec: &KernelSpec,
+        problem: &Problem,
+        seeds: &[u64],
+    ) -> Result<(), WorkerError> {
+        let plan = spec.baseline_plan(problem, None).map_err(failed)?;
+        let all = seeds
+            .iter()
+            .map(|seed| read(&self.get(problem, *seed, plan)?));
+        let all: Vec<Expected> = all.collect::<Result<_, _>>()?;
+        match Expected::few_unjudged(&all, spec) {
+            None => Ok(()),
+            Some(unjudged) => Err(WorkerError::Failed {
+                arm: None,
+                outcome: Outcome::NotComparable {
+                    text: unjudged.to_string(),
+                },
+            }),
+        }
     }
 
     fn make(

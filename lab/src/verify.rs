@@ -5,9 +5,9 @@
 use std::time::Duration;
 
 use kiln::rig::Layout;
-use kiln::scalars::{self, UNUSUAL};
+use kiln::{scalars, unusual};
 use kiln_cache::Outcome;
-use kiln_spec::{KernelSpec, LaunchPlan, PlanError, Problem};
+use kiln_spec::{Access, ElemType, Fill, KernelSpec, LaunchPlan, PlanError, Problem, SliceArg};
 
 use crate::candidate::outcome::{internal, of_worker_error};
 use crate::reference::Expectations;
@@ -35,7 +35,7 @@ const MAX_TRIAL_BYTES: u64 = 16 << 20;
 const UNWATCHED: OnLaunch<'static> = &|_| Ok(());
 
 /// A problem, with the seed of its inputs, on which candidates are verified.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     /// The problem of the launch.
     pub problem: Problem,
@@ -46,29 +46,58 @@ pub struct Case {
     pub receipt: bool,
     /// How the buffers of the launch begin and end.
     pub layout: Layout,
+    /// Whether another launch follows that finds the workspaces as the one before left them.
+    pub again: bool,
 }
 
 /// The layouts of launches with the first seed. They have guard zones, which detect a stray write of a single element, and
 /// begin at other alignments. The second seed has buffers against guard pages, which also detect a stray read.
-const LAYOUTS: [Layout; 3] = [Layout::Views, Layout::Zones, Layout::Mixed];
+const LAYOUTS: [Layout; 4] = [Layout::Views, Layout::Zones, Layout::Mixed, Layout::Pairs];
 
 /// The two seeds of a run's inputs, derived from the run's `seed`. The first case of each problem uses the first seed,
 /// and the second case uses the second seed. The timed launches of `tune run` use the first seed.
 pub fn seeds(seed: u64) -> [u64; 2] {
-    let first = seed.wrapping_mul(2) & !UNUSUAL;
+    let first = seed.wrapping_mul(2) & !unusual::ANY;
     [first, first + 1]
 }
 
-/// The case on a problem in which scalars that are 0 or 1 have another value, and inputs have unusual ones. The kernel
-/// need not support them.
-pub fn unusual(problem: &Problem, seed: u64) -> Case {
-    let [_, usual] = seeds(seed);
-    Case {
+/// The cases on a problem that the kernel need not support: unusual values of scalars, unusual values of one kind of inputs
+/// each, and a second launch with the workspaces of the first.
+pub fn unusual(spec: &KernelSpec, problem: &Problem, seed: u64) -> Vec<Case> {
+    let [even, odd] = seeds(seed);
+    let case = |seed, again| Case {
         problem: problem.clone(),
-        seed: usual | UNUSUAL,
+        seed,
         receipt: false,
         layout: Layout::Fences,
-    }
+        again,
+    };
+    let changes = |seed| scalars::changes(spec, problem, seed);
+    let with_scalars = odd | unusual::SCALARS;
+    let scalars = (changes(with_scalars) != changes(odd)).then(|| case(with_scalars, false));
+    let inputs = unusual::INPUTS.into_iter().filter_map(|kind| {
+        let has = unusual_inputs(spec, problem, kind).next().is_some();
+        has.then(|| case(even | kind, false))
+    });
+    let has_workspaces = spec.slices().any(SliceArg::is_kept_workspace);
+    let workspaces = has_workspaces.then(|| case(even, true));
+    scalars
+        .into_iter()
+        .chain(inputs)
+        .chain(workspaces)
+        .collect()
+}
+
+/// The slices that have unusual values with this seed.
+pub fn unusual_inputs<'s>(
+    spec: &'s KernelSpec,
+    problem: &'s Problem,
+    seed: u64,
+) -> impl Iterator<Item = &'s SliceArg> {
+    spec.slices().filter(move |slice| {
+        let ty = spec.elem_type(slice, problem).unwrap_or(ElemType::F32);
+        slice.access != Access::Out && unusual::varies(slice, ty, seed)
+    })
 }
 
 /// The cases of a task: every verification problem and the tuned problem, with two seeds each.
@@ -94,6 +123,7 @@ pub fn pair(problem: &Problem, seed: u64, number: usize) -> [Case; 2] {
         // The receipt depends on the launch, not on the data, so one seed is enough.
         receipt: which == 0,
         layout,
+        again: false,
     };
     let layout = LAYOUTS[number % LAYOUTS.len()];
     [case(0, layout), case(1, Layout::Fences)]
@@ -262,7 +292,7 @@ impl Verifier<'_> {
             let reply = worker.ask_watched(&request, deadline, on_launch);
             let seed = job.seed;
             let blamed = reply.map_err(|error| self.blame_alignment(arm, job, error));
-            match blamed.map_err(|error| self.name_scalars(seed, error))? {
+            match blamed.map_err(|error| self.name_values(seed, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -281,17 +311,31 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// Adds the scalars whose value is not the declared one to an error about wrong outputs.
-    fn name_scalars(&self, seed: u64, mut error: WorkerError) -> WorkerError {
+    /// Adds the scalars whose value is not the declared one, and the inputs with unusual values, to an error about wrong
+    /// outputs.
+    fn name_values(&self, seed: u64, mut error: WorkerError) -> WorkerError {
         if let WorkerError::Failed {
             outcome: Outcome::Incorrect(worst),
             ..
         } = &mut error
         {
-            let changes = scalars::changes(self.spec, &self.bench.problem, seed);
+            let mut changes = scalars::changes(self.spec, &self.bench.problem, seed);
+            changes.extend(self.name_inputs(seed));
             worst.scalars = (!changes.is_empty()).then(|| changes.join(", ").into());
         }
         error
+    }
+
+    /// The inputs that have unusual values with this seed, as text.
+    fn name_inputs(&self, seed: u64) -> Option<String> {
+        let inputs = || unusual_inputs(self.spec, &self.bench.problem, seed);
+        let names: Vec<String> = inputs().map(|slice| format!("`{}`", slice.name)).collect();
+        let help = match inputs().any(|slice| slice.fill == Fill::ByType) {
+            true => " (if programs never pass such values, declare theirs with `#[fill(..)]`)",
+            false => "",
+        };
+        let names = names.join(" and ");
+        (!names.is_empty()).then(|| format!("unusual values in {names}{help}"))
     }
 
     /// If an arm fails on buffers with no more than the declared alignment, and works on others, returns an error that
@@ -303,7 +347,7 @@ impl Verifier<'_> {
             Outcome::WorkerLost { signal, .. } => signal.is_some(),
             _ => false,
         };
-        if !crashed || !matches!(job.layout, Layout::Views | Layout::Mixed) {
+        if !crashed || !matches!(job.layout, Layout::Views | Layout::Mixed | Layout::Pairs) {
             return error;
         }
         let deadline = self.deadline(arm, &job.problem);
@@ -380,6 +424,7 @@ impl Verifier<'_> {
             expected,
             nonce,
             layout: case.layout,
+            again: case.again,
         })
     }
 }

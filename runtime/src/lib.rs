@@ -120,7 +120,7 @@ pub mod supervise;
 pub use compiler::{artifacts, compile_only, recipe};
 pub use data::{buffer, element, inputs, reference};
 #[doc(hidden)]
-pub use data::{fill, scalars};
+pub use data::{fill, scalars, unusual};
 #[doc(inline)]
 pub use device::{devices, stream};
 pub use selection::select;

@@ -49,7 +49,7 @@ pub struct MaxError {
     /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
     pub against: Against,
-    /// The scalars whose value was not the declared one, as text.
+    /// The scalars whose value was not the declared one, and the inputs with unusual values, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scalars: Option<Box<str>>,
 }

@@ -165,6 +165,8 @@ pub struct VerifyJob {
     pub nonce: Option<u64>,
     /// Where buffers are placed.
     pub layout: Layout,
+    /// Whether another launch follows that finds the workspaces as the one before left them.
+    pub again: bool,
 }
 
 /// The result of a successful verification.

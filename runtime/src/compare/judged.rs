@@ -1,6 +1,6 @@
 //! Finds expected outputs with which a comparison would say nothing.
 
-use kiln_spec::{Comparison, KernelSpec, SliceArg, Tolerance};
+use kiln_spec::{Comparison, ElemType, KernelSpec, SliceArg, Tolerance};
 
 use super::scale::scale;
 use super::unjudged::Unjudged;
@@ -26,6 +26,25 @@ pub fn unjudged(spec: &KernelSpec, slice: &SliceArg, want: &Wide) -> Option<Unju
     }
 }
 
+/// Like [`unjudged`], for an output of few elements, of which `wants` are the expected outputs for several inputs. Zeros
+/// would have to pass for each element, because chance may make some of them small.
+pub fn few_unjudged(spec: &KernelSpec, slice: &SliceArg, wants: &[&Wide]) -> Option<Unjudged> {
+    match slice.compare {
+        None => few(&slice.name, wants, &spec.tolerance_of(slice)),
+        Some(_) => None,
+    }
+}
+
+fn few(output: &str, wants: &[&Wide], tolerance: &Tolerance) -> Option<Unjudged> {
+    let [first, ..] = wants else { return None };
+    if !first.elem_type().is_float() || first.len() >= MIN_ELEMENTS {
+        return None;
+    }
+    let values: Vec<f64> = wants.iter().flat_map(|want| want.to_f64s()).collect();
+    let loose = Loose::of(first.elem_type(), &values, tolerance);
+    (loose.len > 0 && loose.count == loose.len).then(|| loose.report(output, &values))
+}
+
 fn elements(output: &str, want: &Wide, values: &[f64], tolerance: &Tolerance) -> Option<Unjudged> {
     let len = values.len();
     let not_numbers = values.iter().filter(|value| value.is_nan()).count();
@@ -36,33 +55,56 @@ fn elements(output: &str, want: &Wide, values: &[f64], tolerance: &Tolerance) ->
             len,
         });
     }
-    let (ty, scale) = (want.elem_type(), scale(len, |index| values[index]));
-    let bound_of = |value: f64| bound(tolerance, ty, value, scale);
-    let counts = parallel::ranges(len, |range| {
-        let finite = values[range].iter().filter(|value| value.is_finite());
-        let judged = finite.filter(|value| **value != 0.0);
-        judged.fold((0, 0), |(loose, all), value| {
-            (
-                loose + usize::from(value.abs() <= bound_of(*value)),
-                all + 1,
-            )
-        })
-    });
-    let add = |(a, b): (usize, usize), (c, d)| (a + c, b + d);
-    let (count, len) = counts.into_iter().fold((0, 0), add);
-    if len < MIN_ELEMENTS || count <= len / 2 {
-        return None;
+    let loose = Loose::of(want.elem_type(), values, tolerance);
+    let is_unjudged = loose.len >= MIN_ELEMENTS && loose.count > loose.len / 2;
+    is_unjudged.then(|| loose.report(output, values))
+}
+
+/// The elements for which zeros would pass.
+struct Loose {
+    /// Their number.
+    count: usize,
+    /// Number of finite elements other than zero.
+    len: usize,
+    /// The tolerance of the smallest elements.
+    bound: f64,
+}
+
+impl Loose {
+    fn of(ty: ElemType, values: &[f64], tolerance: &Tolerance) -> Loose {
+        let scale = scale(values.len(), |index| values[index]);
+        let bound_of = |value: f64| bound(tolerance, ty, value, scale);
+        let counts = parallel::ranges(values.len(), |range| {
+            let finite = values[range].iter().filter(|value| value.is_finite());
+            let judged = finite.filter(|value| **value != 0.0);
+            judged.fold((0, 0), |(loose, all), value| {
+                (
+                    loose + usize::from(value.abs() <= bound_of(*value)),
+                    all + 1,
+                )
+            })
+        });
+        let add = |(a, b): (usize, usize), (c, d)| (a + c, b + d);
+        let (count, len) = counts.into_iter().fold((0, 0), add);
+        Loose {
+            count,
+            len,
+            bound: bound_of(0.0),
+        }
     }
-    let mut magnitudes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
-    magnitudes.retain(|magnitude| *magnitude > 0.0 && magnitude.is_finite());
-    magnitudes.sort_unstable_by(f64::total_cmp);
-    Some(Unjudged::Loose {
-        output: output.to_owned(),
-        count,
-        len,
-        median: magnitudes[len / 2],
-        bound: bound_of(magnitudes[0]),
-    })
+
+    fn report(self, output: &str, values: &[f64]) -> Unjudged {
+        let mut magnitudes: Vec<f64> = values.iter().map(|value| value.abs()).collect();
+        magnitudes.retain(|magnitude| *magnitude > 0.0 && magnitude.is_finite());
+        magnitudes.sort_unstable_by(f64::total_cmp);
+        Unjudged::Loose {
+            output: output.to_owned(),
+            count: self.count,
+            len: self.len,
+            median: magnitudes[self.len / 2],
+            bound: self.bound,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -91,6 +133,20 @@ mod tests {
         assert!(of(numbers(1000, 1.0), 2.0, 0.0).is_some());
         // Chance makes a few elements small.
         assert_eq!(of(numbers(20, 1e-3), 1e-3, 1.0), None);
+    }
+
+    #[test]
+    fn few_elements_are_reported_if_zeros_would_pass_for_each_of_several_inputs() {
+        let one = |value: f64| Wide::F32(vec![value]);
+        let told = |wants: [f64; 2], absolute: f64| {
+            let relative = 1e-3;
+            let [first, second] = wants.map(one);
+            few("y", &[&first, &second], &Tolerance { relative, absolute }).is_some()
+        };
+        assert!(told([0.01, -0.02], 0.1));
+        assert!(!told([0.01, -0.02], 0.015));
+        assert!(!told([0.01, -5.0], 0.1));
+        assert!(!told([0.0, 0.0], 0.1));
     }
 
     #[test]

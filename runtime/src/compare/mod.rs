@@ -14,7 +14,7 @@ use crate::data::element::{Element, for_elem_type};
 use crate::data::reference::Wide;
 use crate::parallel;
 
-pub use judged::unjudged;
+pub use judged::{few_unjudged, unjudged};
 pub use unjudged::Unjudged;
 
 /// The worst element of an output, which is the one whose error is the largest multiple of its bound.

@@ -6,8 +6,7 @@ use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
 use thiserror::Error;
 
 use crate::data::element::{Element, for_elem_type};
-use crate::data::scalars::UNUSUAL;
-use crate::data::unusual;
+use crate::data::unusual::{self, Place};
 use crate::parallel;
 
 /// The reason why an input cannot be generated.
@@ -46,8 +45,8 @@ pub enum FillError {
     },
 }
 
-/// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares. With a seed that contains
-/// [`UNUSUAL`], a slice without `#[fill(..)]`, or with one constant, has unusual values instead.
+/// The bytes of a slice of `len` elements, with the values that its `#[fill(..)]` declares. Bits of the seed select
+/// unusual values ([`unusual`]).
 ///
 /// # Errors
 /// If the bound of `below(..)` cannot be evaluated or is out of range, or if `uniform(..)` contains no value of the
@@ -65,13 +64,9 @@ pub fn fill(
         Fill::ByType => &by_type,
         declared => declared,
     };
-    let is_unusual = seed & UNUSUAL != 0;
+    let is_unusual = unusual::varies(slice, ty, seed);
     for_elem_type!(ty, T => Ok(match declared {
-        _ if is_unusual && slice.fill == Fill::ByType => random.each(len, unusual::element::<T>),
-        Fill::Constant(value) if is_unusual && ty.integer_range().is_none() => {
-            let value = *value;
-            random.each(len, move |index, len, word| unusual::near::<T>(value, index, len, word))
-        }
+        _ if is_unusual => unusual_values::<T>(slice, declared, len, problem, &random, seed)?,
         Fill::ByType => unreachable!("the default for a type should be another fill"),
         Fill::Constant(value) => {
             let value = T::from_f64(*value);
@@ -84,6 +79,41 @@ pub fn fill(
             random.whole::<T>(0, bound, len)
         }
     }))
+}
+
+/// The bytes of `len` elements of a slice that has unusual values with this seed. `declared` is its fill or the default.
+fn unusual_values<T: Element>(
+    slice: &SliceArg,
+    declared: &Fill,
+    len: usize,
+    problem: &Problem,
+    random: &RandomWords,
+    seed: u64,
+) -> Result<Vec<u8>, FillError> {
+    let has_default = slice.fill == Fill::ByType;
+    let bounds = match declared {
+        Fill::Constant(value) => {
+            return Ok(random.each(len, |place| unusual::near::<T>(*value, place)));
+        }
+        _ if has_default && !T::TYPE.is_float() => {
+            return Ok(random.each(len, unusual::integer::<T>));
+        }
+        _ if has_default && seed & unusual::LARGE != 0 => {
+            return Ok(random.each(len, unusual::large::<T>));
+        }
+        Fill::Below(bound) => (0.0, below_bound(slice, bound, T::TYPE, problem)? as f64),
+        Fill::Uniform { low, high } => {
+            // The declared range is checked as for usual values.
+            uniform::<T>(slice, *low, *high, 1, random)?;
+            (*low, *high)
+        }
+        Fill::Iota | Fill::ByType => unreachable!("these have no unusual values"),
+    };
+    let (low, high) = match T::TYPE.is_float() {
+        true => bounds,
+        false => (bounds.0.ceil(), bounds.1.ceil()),
+    };
+    Ok(random.each(len, |place| unusual::of_range::<T>(low, high, place)))
 }
 
 /// The bytes of `len` elements, generated in ranges on all cores. `of` receives the index of the first element of a
@@ -208,12 +238,15 @@ impl RandomWords {
         }
     }
 
-    /// The bytes of `len` elements. `of` computes an element from its index, `len` and a random number in `[0, 1)`.
-    fn each<T: Pod>(&self, len: usize, of: impl Fn(usize, usize, f64) -> T + Sync) -> Vec<u8> {
+    /// The bytes of `len` elements, which `of` computes.
+    fn each<T: Pod>(&self, len: usize, of: impl Fn(Place) -> T + Sync) -> Vec<u8> {
         let of = &of;
         made(len, |first| {
             let mut words = self.words(first);
-            move |index| of(index, len, f64::from(words.word()) / TWO_32)
+            move |index| {
+                let random = f64::from(words.word()) / TWO_32;
+                of(Place { index, len, random })
+            }
         })
     }
 
@@ -302,22 +335,38 @@ mod tests {
     }
 
     #[test]
-    fn unusual_seeds_change_constants_and_defaults_and_nothing_that_is_declared() {
-        let other = 3 | UNUSUAL;
-        let uniform = Fill::Uniform {
+    fn unusual_seeds_change_the_inputs_of_their_kind_and_stay_in_a_declared_range() {
+        let in_range = Fill::Uniform {
             low: 0.25,
             high: 0.5,
         };
-        let declared: Vec<f32> = values(uniform, 800, other);
-        assert!(declared.iter().all(|value| (0.25..0.5).contains(value)));
-        let constant = Fill::Constant(3.0);
-        assert_eq!(values::<i32>(constant.clone(), 800, other), [3; 800]);
-        let near: Vec<f32> = values(constant, 800, other);
-        assert!(near.iter().all(|value| (2.0..4.0).contains(value)));
-        assert!(near.contains(&2.5) && near.contains(&3.0) && near.contains(&3.5));
-        let floats: Vec<f32> = values(Fill::ByType, 800, other);
-        assert!(floats[..100].iter().all(|value| *value == 0.0));
-        assert!(floats.iter().any(|value| *value > 8.0));
+        for seed in unusual::INPUTS {
+            let declared: Vec<f32> = values(in_range.clone(), 800, seed);
+            assert!(declared.iter().all(|value| (0.25..0.5).contains(value)));
+            let least = declared.iter().filter(|value| **value == 0.25).count();
+            assert_eq!(least > 100, seed == unusual::FLOATS);
+            let constant: Vec<f32> = values(Fill::Constant(3.0), 800, seed);
+            assert!(constant.iter().all(|value| (2.0..4.0).contains(value)));
+            assert_eq!(constant.contains(&2.5), seed == unusual::CONSTANTS);
+            let constant: Vec<i32> = values(Fill::Constant(3.0), 800, seed);
+            assert!(constant.iter().all(|value| (3..6).contains(value)));
+            assert_eq!(constant.contains(&5), seed == unusual::CONSTANTS);
+            let floats: Vec<f32> = values(Fill::ByType, 800, seed);
+            assert_eq!(floats.contains(&0.0), seed == unusual::FLOATS);
+            assert_eq!(
+                floats.iter().any(|value| *value > 8.0),
+                seed == unusual::LARGE
+            );
+            let whole: Vec<i32> = values(Fill::ByType, 800, seed);
+            assert_eq!(
+                whole.iter().any(|value| *value > 800),
+                seed == unusual::INTEGERS
+            );
+            let below: Vec<u32> = values(Fill::Below(Expr::Int(100)), 800, seed);
+            assert!(below.iter().all(|value| *value < 100));
+            let most = below.iter().filter(|value| **value == 99).count();
+            assert_eq!(most > 100, seed == unusual::INTEGERS);
+        }
     }
 
     #[test]

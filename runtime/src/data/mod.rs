@@ -9,4 +9,4 @@ pub mod inputs;
 pub(crate) mod inputs_call;
 pub mod reference;
 pub mod scalars;
-mod unusual;
+pub mod unusual;

@@ -217,10 +217,9 @@ pub fn make_data_for(
     problem: &Problem,
     seed: u64,
 ) -> Result<Vec<ArgData>, DataError> {
-    let data = spec
-        .args
-        .iter()
-        .map(|arg| match arg {
+    let data = (spec.args.iter())
+        .zip(scalars::first_indices(spec))
+        .map(|(arg, first)| match arg {
             ArgSpec::Scalar(scalar) => {
                 let value = match (&scalar.passing, problem.size(&scalar.name)) {
                     (Passing::Computed(expr), _) => {
@@ -231,15 +230,17 @@ pub fn make_data_for(
                         let value = scalar.value.ok_or_else(|| DataError::NoValue {
                             argument: scalar.name.clone(),
                         })?;
-                        scalars::of_seed(value, scalar.ty.is_integer(), seed)
+                        scalars::of_seed(value, scalar.ty.is_integer(), (seed, first))
                     }
                 };
                 scalar_bytes(&scalar.name, scalar.ty, value).map(ArgData::Scalar)
             }
-            ArgSpec::Plain(plain) => plain_bytes(plain, problem, seed).map(ArgData::Scalar),
+            ArgSpec::Plain(plain) => {
+                plain_bytes(plain, problem, (seed, first)).map(ArgData::Scalar)
+            }
             ArgSpec::Typed(typed) => {
                 let ty = spec.type_of(&typed.ty, problem).unwrap_or(ElemType::F32);
-                let value = scalars::of_seed(typed.value, scalars::is_integer(ty), seed);
+                let value = scalars::of_seed(typed.value, scalars::is_integer(ty), (seed, first));
                 Ok(ArgData::Scalar(element_bytes(ty, value)))
             }
             ArgSpec::Slice(slice) => {
@@ -263,11 +264,15 @@ pub fn make_data_for(
 }
 
 /// The bytes of a struct or array that is passed by value. Padding is zero.
-fn plain_bytes(plain: &PlainArg, problem: &Problem, seed: u64) -> Result<Vec<u8>, DataError> {
+fn plain_bytes(
+    plain: &PlainArg,
+    problem: &Problem,
+    (seed, first): (u64, usize),
+) -> Result<Vec<u8>, DataError> {
     let mut bytes = vec![0; plain.value.layout().bytes];
-    for (at, ty, number) in plain.value.numbers() {
+    for (nth, (at, ty, number)) in (first..).zip(plain.value.numbers()) {
         let value = match number {
-            PlainNumber::Value(value) => scalars::of_seed(*value, ty.is_integer(), seed),
+            PlainNumber::Value(value) => scalars::of_seed(*value, ty.is_integer(), (seed, nth)),
             PlainNumber::Size(size) => {
                 let what = "a field";
                 let size =

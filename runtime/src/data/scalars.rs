@@ -4,21 +4,27 @@
 use kiln_spec::model::PlainNumber;
 use kiln_spec::{ArgSpec, ElemType, KernelSpec, Passing, Problem, ScalarValue};
 
-/// The bit of a seed with which scalars that are 0 or 1 have another value, and inputs have unusual ones. The kernel need
-/// not support them.
-pub const UNUSUAL: u64 = 1 << 63;
+use crate::data::unusual;
 
 /// The factor of varied scalars. It is below 1, because a value may be a probability or another upper limit.
 const VARIED: f64 = 0.875;
 
-/// The value of a scalar with inputs of this seed:
+/// The factors of the numbers of a kernel, in their order and repeated. They differ, because a config may take one number
+/// for another.
+const FACTORS: [f64; 6] = [VARIED, 0.8125, 0.9375, 0.75, 0.84375, 0.6875];
+
+/// The value of the number with index `nth` among those of a kernel, with inputs of this seed:
 ///
-/// - With an odd seed, a floating-point number is 7/8 of the declared one. Zero stays zero, because a kernel may treat
+/// - With an odd seed, a floating-point number is the declared one times one of [`FACTORS`]. Zero stays zero, because a kernel may treat
 ///   zero as a special case in which it reads less.
-/// - With [`UNUSUAL`] in the seed, an integer that is declared as 0 is 1, and one that is declared as 1 is 0. A
+/// - With [`unusual::SCALARS`] in the seed, an integer that is declared as 0 is 1, and one that is declared as 1 is 0. A
 ///   floating-point zero is 7/8 if the seed is also odd.
-pub(super) fn of_seed(value: ScalarValue, is_integer: bool, seed: u64) -> ScalarValue {
-    let is_unusual = seed & UNUSUAL != 0;
+pub(super) fn of_seed(
+    value: ScalarValue,
+    is_integer: bool,
+    (seed, nth): (u64, usize),
+) -> ScalarValue {
+    let is_unusual = seed & unusual::SCALARS != 0;
     let number = match value {
         ScalarValue::Int(whole @ (0 | 1)) if is_integer && is_unusual => {
             return ScalarValue::Int(1 - whole);
@@ -29,7 +35,22 @@ pub(super) fn of_seed(value: ScalarValue, is_integer: bool, seed: u64) -> Scalar
     };
     ScalarValue::Float(match number == 0.0 && is_unusual {
         true => VARIED,
-        false => number * VARIED,
+        false => number * FACTORS[nth % FACTORS.len()],
+    })
+}
+
+/// The index of the first number of each argument among the numbers of a kernel.
+pub(super) fn first_indices(spec: &KernelSpec) -> impl Iterator<Item = usize> {
+    let mut next = 0;
+    spec.args.iter().map(move |arg| {
+        let first = next;
+        next += match arg {
+            ArgSpec::Scalar(scalar) => usize::from(scalar.value.is_some()),
+            ArgSpec::Typed(_) => 1,
+            ArgSpec::Plain(plain) => plain.value.numbers().len(),
+            ArgSpec::Slice(_) => 0,
+        };
+        first
     })
 }
 
@@ -41,12 +62,13 @@ pub(super) fn is_integer(ty: ElemType) -> bool {
 /// The scalars of a kernel that have another value with this seed than the declared one, as text such as
 /// `beta = 0.875 instead of 0`.
 pub fn changes(spec: &KernelSpec, problem: &Problem, seed: u64) -> Vec<String> {
-    let declared = spec
-        .args
-        .iter()
-        .flat_map(|arg| declared(spec, problem, arg));
-    let changes = declared.filter_map(|(name, value, is_integer)| {
-        let (value, other) = (text(value), text(of_seed(value, is_integer, seed)));
+    let args = spec.args.iter().zip(first_indices(spec));
+    let declared = args.flat_map(|(arg, first)| {
+        let numbers = declared(spec, problem, arg).into_iter();
+        numbers.map(move |(at, number)| (first + at, number))
+    });
+    let changes = declared.filter_map(|(nth, (name, value, is_integer))| {
+        let (value, other) = (text(value), text(of_seed(value, is_integer, (seed, nth))));
         (other != value).then(|| format!("{name} = {other} instead of {value}"))
     });
     changes.collect()
@@ -59,28 +81,31 @@ fn text(value: ScalarValue) -> String {
     }
 }
 
-/// The declared values of an argument, with its name and whether they are integers.
+/// A declared value, with the name of its argument and whether it is an integer.
+type Declared<'s> = (&'s str, ScalarValue, bool);
+
+/// The declared values of an argument, with their index among its numbers.
 fn declared<'s>(
     spec: &KernelSpec,
     problem: &Problem,
     arg: &'s ArgSpec,
-) -> Vec<(&'s str, ScalarValue, bool)> {
+) -> Vec<(usize, Declared<'s>)> {
     match arg {
         ArgSpec::Scalar(scalar) if matches!(scalar.passing, Passing::Computed(_)) => Vec::new(),
         ArgSpec::Scalar(scalar) => {
             let value = scalar.value.into_iter();
             value
-                .map(|value| (&*scalar.name, value, scalar.ty.is_integer()))
+                .map(|value| (0, (&*scalar.name, value, scalar.ty.is_integer())))
                 .collect()
         }
         ArgSpec::Typed(typed) => {
             let ty = spec.type_of(&typed.ty, problem).unwrap_or(ElemType::F32);
-            vec![(&typed.name, typed.value, is_integer(ty))]
+            vec![(0, (&*typed.name, typed.value, is_integer(ty)))]
         }
         ArgSpec::Plain(plain) => {
-            let numbers = plain.value.numbers().into_iter();
-            let numbers = numbers.filter_map(|(_, ty, number)| match number {
-                PlainNumber::Value(value) => Some((&*plain.name, *value, ty.is_integer())),
+            let numbers = plain.value.numbers().into_iter().enumerate();
+            let numbers = numbers.filter_map(|(at, (_, ty, number))| match number {
+                PlainNumber::Value(value) => Some((at, (&*plain.name, *value, ty.is_integer()))),
                 PlainNumber::Size(_) => None,
             });
             numbers.collect()
@@ -98,17 +123,22 @@ mod tests {
         use ScalarValue::{Float, Int};
         let even = 6;
         let odd = 7;
+        let value = |value, is_integer, seed| of_seed(value, is_integer, (seed, 0));
         for seed in [even, odd] {
-            assert_eq!(of_seed(Int(1), true, seed), Int(1));
-            assert_eq!(of_seed(Int(0), true, seed), Int(0));
+            assert_eq!(value(Int(1), true, seed), Int(1));
+            assert_eq!(value(Int(0), true, seed), Int(0));
         }
-        assert_eq!(of_seed(Int(1), true, even | UNUSUAL), Int(0));
-        assert_eq!(of_seed(Int(0), true, odd | UNUSUAL), Int(1));
-        assert_eq!(of_seed(Int(7), true, odd | UNUSUAL), Int(7));
-        assert_eq!(of_seed(Float(2.0), false, even), Float(2.0));
-        assert_eq!(of_seed(Float(2.0), false, odd), Float(1.75));
-        assert_eq!(of_seed(Int(2), false, odd | UNUSUAL), Float(1.75));
-        assert_eq!(of_seed(Float(0.0), false, odd), Float(0.0));
-        assert_eq!(of_seed(Int(0), false, odd | UNUSUAL), Float(0.875));
+        let unusual = unusual::SCALARS;
+        assert_eq!(value(Int(1), true, even | unusual), Int(0));
+        assert_eq!(value(Int(0), true, odd | unusual), Int(1));
+        assert_eq!(value(Int(7), true, odd | unusual), Int(7));
+        assert_eq!(value(Float(2.0), false, even), Float(2.0));
+        assert_eq!(value(Float(2.0), false, odd), Float(1.75));
+        assert_eq!(value(Int(2), false, odd | unusual), Float(1.75));
+        assert_eq!(value(Float(0.0), false, odd), Float(0.0));
+        assert_eq!(value(Int(0), false, odd | unusual), Float(0.875));
+        // A config may take one number for another.
+        let second = of_seed(Float(2.0), false, (odd, 1));
+        assert_ne!(second, value(Float(2.0), false, odd));
     }
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use super::RigError;
 use super::passed::Passed;
-use crate::compare::unjudged;
+use crate::compare::{Unjudged, few_unjudged, unjudged};
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
 use crate::kernel::ReferenceFn;
 
@@ -89,6 +89,19 @@ impl Expected {
             }
         }
         Ok(())
+    }
+
+    /// The first output of few elements about which no comparison says anything. `all` are the expected outputs for several
+    /// inputs.
+    pub fn few_unjudged(all: &[Expected], spec: &KernelSpec) -> Option<Unjudged> {
+        let mut args = spec.args.iter().enumerate();
+        args.find_map(|(argument, arg)| {
+            let ArgSpec::Slice(slice) = arg else {
+                return None;
+            };
+            let wants: Vec<&Wide> = all.iter().filter_map(|one| one.output(argument)).collect();
+            few_unjudged(spec, slice, &wants)
+        })
     }
 
     /// Adds the expected output of an argument.

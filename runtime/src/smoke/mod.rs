@@ -28,7 +28,7 @@ pub use compared_with::ComparedWith;
 pub use report::{Check, CheckOutcome, Failure, SmokeReport};
 pub use worker::{deadline_of_user, test};
 
-use crate::data::scalars::UNUSUAL;
+use crate::data::unusual;
 use crate::device::{Device, DeviceError};
 use crate::kernel::Kernel;
 use crate::selection::Choice;
@@ -99,7 +99,7 @@ fn run_numbered(
 fn of_launch(options: &SmokeOptions, number: usize) -> SmokeOptions {
     let seed = options.seed.wrapping_mul(1_000_003);
     SmokeOptions {
-        seed: seed.wrapping_add(number as u64) & !UNUSUAL,
+        seed: seed.wrapping_add(number as u64) & !unusual::ANY,
         ..*options
     }
 }

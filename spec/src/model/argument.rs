@@ -130,6 +130,13 @@ pub struct SliceArg {
     pub constant: Option<String>,
 }
 
+impl SliceArg {
+    /// Whether a launch can read what an earlier launch left in the slice, and the slice is never compared.
+    pub fn is_kept_workspace(&self) -> bool {
+        self.access == Access::InOut && self.compare == Some(Comparison::None)
+    }
+}
+
 /// How an output is compared with the reference if correct configs may write different elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -217,8 +224,8 @@ pub enum Fill {
     Iota,
     /// Every element is this number.
     Constant(f64),
-    /// The default for the element type of the launch ([`Fill::default_of`]). Only a slice whose type parameter can be
-    /// a float type or an integer type has this fill.
+    /// The default for the element type of the launch ([`Fill::default_of`]). A slice without `#[fill(..)]` has this
+    /// fill. Programs may pass any values in it, so verification also tries unusual ones.
     ByType,
 }
 

@@ -7,18 +7,26 @@ use crate::problem::{Problem, ProblemValue};
 const MIN_EXTENT: i64 = 32;
 /// Maximum change of an extent.
 const MAX_CHANGE: i64 = 64;
+/// Maximum size of an extent of few elements.
+const MAX_SINGLE: i64 = 8;
 /// Maximum number of problems of another shape.
 const MAX_RESHAPED: usize = 8;
 
-/// One problem with smaller and one with larger extents than `like`, each as near to it as possible. A problem is
-/// missing if no extent can change.
+/// One problem with smaller and two with larger extents than `like`, each as near to it as possible. The extents of the
+/// third differ by 2 or more: vectors of 4 then leave two elements. A problem is missing if no extent can change.
 pub(super) fn of(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
-    let near = [-1, 1].map(|sign| near(like, derive, sign));
-    near.into_iter().filter(|near| near != like).collect()
+    let near = [(-1, 1), (1, 1), (1, 2)].map(|(sign, least)| near(like, derive, sign, least));
+    let mut problems: Vec<Problem> = Vec::new();
+    for problem in near {
+        if problem != *like && !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    problems
 }
 
-/// Problems of another shape than `like`: about twice as large in one extent, a single element long in one, and with each
-/// extent moved to the next dimension. A config whose launch has a fixed size stops too early on the first ones. One that
+/// Problems of another shape than `like`: about twice as large in one extent, a single element long in one (or as few as
+/// are valid), with a switch set otherwise, and with each extent moved to the next dimension. A config whose launch has a fixed size stops too early on the first ones. One that
 /// takes an extent for another, or for 1, is wrong on some of them.
 pub(super) fn reshaped(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
     let sizes: Vec<_> = like
@@ -40,8 +48,15 @@ pub(super) fn reshaped(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
     let turned = turned.fold(like.clone(), |problem, ((name, _), (_, size))| {
         problem.with_size(name, *size)
     });
-    let single = sizes.iter().map(|(name, _)| like.with_size(name, 1));
-    let others = single.chain([turned]).filter(|_| sizes.len() > 1);
+    let single = sizes.iter().filter_map(|(name, _)| {
+        let mut smallest = (1..=MAX_SINGLE).map(|size| like.with_size(name, size));
+        smallest.find(|changed| derive.is_valid(changed))
+    });
+    // A size of 0 or 1 may be a switch.
+    let switches = sizes.iter().filter(|(_, size)| matches!(size, 0 | 1));
+    let switched = switches.map(|(name, size)| like.with_size(name, 1 - size));
+    let others = single.chain(switched).chain([turned]);
+    let others = others.filter(|_| sizes.len() > 1);
     let others = others.filter(|other| other != like && derive.is_valid(other));
     doubled.chain(others).take(MAX_RESHAPED).collect()
 }
@@ -52,7 +67,7 @@ fn changes(size: i64) -> impl Iterator<Item = i64> {
         .take_while(move |change| *change <= MAX_CHANGE && *change < size)
 }
 
-fn near(like: &Problem, derive: &Derive<'_>, sign: i64) -> Problem {
+fn near(like: &Problem, derive: &Derive<'_>, sign: i64, least: i64) -> Problem {
     let mut problem = like.clone();
     for (name, value) in like.iter() {
         let ProblemValue::Size(size) = value else {
@@ -62,6 +77,7 @@ fn near(like: &Problem, derive: &Derive<'_>, sign: i64) -> Problem {
             continue;
         }
         let changed = changes(size)
+            .filter(|change| *change >= least)
             .filter_map(|change| size.checked_add(sign * change))
             .map(|size| problem.with_size(name, size))
             .find(|changed| derive.is_valid(changed));

@@ -164,7 +164,7 @@ mod derived {
         let spec = spec_of(VECTORS);
         let sizes = Sizes::new(&spec, &[], &spec.problems[0], None);
         let near = |text: &str| sizes_of(&sizes.neighbours(&spec.parse_config(text).unwrap()));
-        assert_eq!(near("THREADS=256,VEC=1"), [99_999, 100_001]);
+        assert_eq!(near("THREADS=256,VEC=1"), [99_999, 100_001, 100_002]);
         assert_eq!(near("THREADS=256,VEC=4"), [99_996, 100_004]);
     }
 

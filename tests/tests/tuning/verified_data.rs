@@ -1,7 +1,10 @@
 //! Kernels that are wrong only for contents of outputs, scalars, alignments or values that one launch does not show. In
 //! each of them, the wrong configs are the fastest.
 
-use super::verified_sizes::{ARGUMENTS, refuses_with, tunes};
+use kiln_tests::capability::{Need, have};
+use kiln_tests::command::{expect_code, stdout};
+
+use super::verified_sizes::{ARGUMENTS, refuses_with, tune_command, wins};
 
 const TWO: &str =
     "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
@@ -106,12 +109,7 @@ extern "C" __global__ void k(unsigned n, float beta, const float* x, float* y) {
     y[i] = beta == 0.0f ? sum : beta * y[i] + sum;
 }
 "#;
-    if let Some(task) = tunes(test, (TWO, declared), source) {
-        assert_eq!(
-            task["winner"]["config"], "THREADS=64,WRONG=true",
-            "{task:#}"
-        );
-    }
+    wins(test, (TWO, declared), source, "THREADS=64,WRONG=true");
 }
 
 #[test]
@@ -236,7 +234,7 @@ fn a_config_that_looks_at_the_alignment_of_one_argument_alone_fails() {
         (
             "((size_t)x | (size_t)y) % 256 == 0",
             "n / 4 * 4",
-            "not a number",
+            "never written",
         ),
     ] {
         let source = r#"
@@ -263,4 +261,274 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
             ("WRONG=true", outcome),
         );
     }
+}
+
+/// A kernel that writes `WRONG ? wrong : right`, in which `x` is an input of this type.
+fn of_inputs(ty: &str, wrong: &str, right: &str) -> String {
+    let source = r#"
+extern "C" __global__ void k(unsigned n, const TYPE* x, TYPE* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+#if WRONG
+    y[i] = IF_WRONG;
+#else
+    y[i] = IF_RIGHT + (TYPE)(1e-30f * slow(slow(slow((float)i))));
+#endif
+}
+"#;
+    let source = source.replace("TYPE", ty).replace("IF_WRONG", wrong);
+    source.replace("IF_RIGHT", right)
+}
+
+/// Element types, and an expression that is right only for values of the default range.
+const DEFAULT_RANGES: [(&str, &str, &str, &str); 4] = [
+    ("f32", "float", "fminf(x[i], 1.0f)", "x[i]"),
+    ("i32", "int", "x[i] & 15", "x[i]"),
+    ("i32", "int", "x[i] >> 2", "x[i] / 4"),
+    ("u64", "unsigned long long", "(unsigned)x[i]", "x[i]"),
+];
+
+#[test]
+fn a_config_that_is_right_only_for_inputs_of_the_default_range_fails() {
+    for (ty, c_type, wrong, right) in DEFAULT_RANGES {
+        let task = refuses_with(
+            "a_config_that_is_right_only_for_inputs_of_the_default_range_fails",
+            (
+                TWO,
+                &format!("n: u32, #[len(n)] x: &[{ty}], #[len(n)] y: &mut [{ty}]"),
+            ),
+            &of_inputs(c_type, wrong, right),
+            ("WRONG=true", "incorrect"),
+        );
+        if let Some(task) = task {
+            let text = task["examples"].to_string();
+            assert!(
+                text.contains("declare theirs with `#[fill(..)]`"),
+                "{task:#}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_declared_range_says_which_inputs_a_config_must_support() {
+    for (ty, c_type, wrong, right) in DEFAULT_RANGES {
+        let fill = match ty {
+            "f32" => "uniform(-1, 1)",
+            _ => "below(16)",
+        };
+        let declared =
+            format!("n: u32, #[len(n)] #[fill({fill})] x: &[{ty}], #[len(n)] y: &mut [{ty}]");
+        let test = "a_declared_range_says_which_inputs_a_config_must_support";
+        let source = of_inputs(c_type, wrong, right);
+        wins(test, (TWO, &declared), &source, "THREADS=64,WRONG=true");
+    }
+}
+
+#[test]
+fn indices_without_a_fill_stay_inside_their_table() {
+    // The default is `below(16)`. With unusual indices, the baseline reads outside the table.
+    let test = "indices_without_a_fill_stay_inside_their_table";
+    let declared =
+        "n: u32, #[len(n)] at: &[u32], #[len(16)] table: &[f32], #[len(n)] y: &mut [f32]";
+    let source = r#"
+extern "C" __global__ void k(unsigned n, const unsigned* at, const float* table, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    y[i] = WRONG ? 2.0f * table[at[i] & 15] : slow(table[at[i]]);
+}
+"#;
+    wins(test, (TWO, declared), source, "THREADS=64,WRONG=true");
+}
+
+/// A sum, in which the last block to count in `ticket` adds up.
+const TICKETS: &str = r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y, float* partial, unsigned* ticket) {
+    if (threadIdx.x != 0) return;
+    float sum = 0.0f;
+    for (unsigned i = blockIdx.x; i < n; i += gridDim.x) sum += WRONG ? 2.0f * x[i] : slow(x[i]);
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    if (atomicAdd(ticket, 1u) != gridDim.x - 1) return;
+    __threadfence();
+    sum = 0.0f;
+    for (unsigned j = 0; j < gridDim.x; ++j) sum += ((volatile float*)partial)[j];
+    *y = sum;
+    if (RESETS) *ticket = 0;
+}
+"#;
+const TICKET_ARGUMENTS: &str = "n: u32, #[len(n)] x: &[f32], #[len(1)] y: &mut [f32],
+    #[len(8)] #[compare(none)] partial: &mut [f32],
+    #[len(1)] #[inout] #[fill(constant(0))] #[compare(none)] ticket: &mut [u32]";
+const TICKET_SPEC: &str =
+    "params(WRONG in [false, true]), baseline(WRONG = false), grid(8), block(32),
+    problems((n = 40000)), tolerance(relative = 1e-3)";
+
+#[test]
+fn a_config_that_leaves_a_workspace_unlike_the_baseline_fails() {
+    let task = refuses_with(
+        "a_config_that_leaves_a_workspace_unlike_the_baseline_fails",
+        (TICKET_SPEC, TICKET_ARGUMENTS),
+        &TICKETS.replace("RESETS", "!WRONG"),
+        ("WRONG=true", "kernel fault"),
+    );
+    if let Some(task) = task {
+        let text = task["examples"].to_string();
+        let expected = "not the second, which finds `ticket` as the first left it";
+        assert!(text.contains(expected), "{task:#}");
+    }
+}
+
+#[test]
+fn a_workspace_may_need_its_initial_content_if_the_baseline_needs_it() {
+    for resets in ["false", "WRONG"] {
+        let test = "a_workspace_may_need_its_initial_content_if_the_baseline_needs_it";
+        let source = TICKETS.replace("RESETS", resets);
+        wins(test, (TICKET_SPEC, TICKET_ARGUMENTS), &source, "WRONG=true");
+    }
+}
+
+#[test]
+fn a_tolerance_that_says_nothing_about_a_single_element_is_an_error() {
+    // The mean of many random numbers is about zero.
+    let test = "a_tolerance_that_says_nothing_about_a_single_element_is_an_error";
+    let source = r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    float sum = 0.0f;
+    for (unsigned i = 0; i < n; i += WRONG && n > 9999 ? 4 : 1) sum += x[i];
+    *y = sum / n;
+}
+"#;
+    for (absolute, is_right) in [("1e-1", false), ("1e-7", true)] {
+        let spec = format!(
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(1), block(1), problems((n = 10000)),
+             tolerance(relative = 1e-5, absolute = {absolute})"
+        );
+        let arguments = "n: u32, #[len(n)] x: &[f32], #[len(1)] y: &mut [f32]";
+        if !have(test, &[Need::HostCompiler]) {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("a folder should be made");
+        let mut run = tune_command(folder.path(), (&spec, arguments), source);
+        let text = stdout(&expect_code(&mut run, i32::from(!is_right)));
+        let told = "says nothing about 2 of the 2 elements of `y`";
+        assert_eq!(text.contains(told), !is_right, "{text}");
+    }
+}
+
+#[test]
+fn timed_launches_begin_with_the_initial_content() {
+    let test = "timed_launches_begin_with_the_initial_content";
+    let declared = "n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32],
+        #[len(1)] #[inout] #[fill(constant(0))] launches: &mut [u32]";
+    let source = r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y, unsigned* launches) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i == 0) {
+        if (*launches != 0) __trap();
+        *launches = 1;
+    }
+    if (i < n) y[i] = WRONG ? 2.0f * x[i] : slow(slow(0.5f * x[i]));
+}
+"#;
+    wins(test, (TWO, declared), source, "THREADS=64,WRONG=true");
+}
+
+#[test]
+fn a_config_that_is_wrong_for_unusual_inputs_of_a_declared_range_fails() {
+    for (declared, wrong, right) in [
+        // Equal numbers.
+        (
+            "#[fill(uniform(0, 1))] x: &[f32]",
+            "j < i ? x[j] <= x[i] : x[j] < x[i]",
+            "x[j] < x[i]",
+        ),
+        // The smallest number of the range.
+        (
+            "#[fill(uniform(-1, 1))] x: &[f32]",
+            "x[j] > x[i] || x[i] == -1.0f",
+            "x[j] > x[i]",
+        ),
+        // The largest number of the range.
+        (
+            "#[fill(below(1 << 30))] x: &[u32]",
+            "x[j] < x[i] && x[i] != (1 << 30) - 1",
+            "x[j] < x[i]",
+        ),
+    ] {
+        let arguments = format!("n: u32, #[len(n)] {declared}, #[len(n)] y: &mut [u32]");
+        let ty = if declared.contains("f32") {
+            "float"
+        } else {
+            "unsigned"
+        };
+        let source = r#"
+extern "C" __global__ void k(unsigned n, const TYPE* x, unsigned* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    unsigned count = 0;
+    for (unsigned j = i / 16 * 16; j < n && j < i / 16 * 16 + 16; ++j) {
+#if WRONG
+        count += IF_WRONG;
+#else
+        count += (IF_RIGHT) + (unsigned)(1e-30f * slow(slow((float)x[j])));
+#endif
+    }
+    y[i] = count;
+}
+"#;
+        let source = source.replace("TYPE", ty).replace("IF_WRONG", wrong);
+        let task = refuses_with(
+            "a_config_that_is_wrong_for_unusual_inputs_of_a_declared_range_fails",
+            (TWO, &arguments),
+            &source.replace("IF_RIGHT", right),
+            ("WRONG=true", "incorrect"),
+        );
+        if let Some(task) = task {
+            let text = task["examples"].to_string();
+            assert!(text.contains("with unusual values in `x`"), "{task:#}");
+            assert!(!text.contains("declare theirs"), "{task:#}");
+        }
+    }
+}
+
+#[test]
+fn a_config_that_takes_one_scalar_for_another_fails() {
+    refuses_with(
+        "a_config_that_takes_one_scalar_for_another_fails",
+        (
+            TWO,
+            "n: u32, #[value(1)] alpha: f32, #[value(1)] beta: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, float alpha, float beta, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    y[i] = WRONG ? 2.0f * beta * x[i] + alpha : alpha * slow(x[i]) + beta;
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
+}
+
+#[test]
+fn a_histogram_that_starts_again_at_zero_fails() {
+    refuses_with(
+        "a_histogram_that_starts_again_at_zero_fails",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(1), block(32), problems((n = 10000))",
+            "n: u32, #[len(n)] x: &[u32], #[len(16)] #[inout] #[fill(constant(0))] bins: &mut [u32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const unsigned* x, unsigned* bins) {
+    if (threadIdx.x >= 16) return;
+    unsigned count = 0;
+    for (unsigned i = 0; i < n; ++i) {
+        count += WRONG ? x[i] == threadIdx.x : slow((float)x[i]) == 2.0f * threadIdx.x;
+    }
+    bins[threadIdx.x] = WRONG ? count : bins[threadIdx.x] + count;
+}
+"#,
+        ("WRONG=true", "incorrect"),
+    );
 }

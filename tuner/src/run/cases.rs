@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use kiln::scalars::UNUSUAL;
+use kiln::unusual;
 use kiln_spec::Problem;
 use kiln_spec::verification::Sizes;
 
@@ -26,9 +26,8 @@ pub struct CaseFinder<'a> {
     trial: Vec<Case>,
     /// The shared cases on which only finalists are verified, in addition.
     only_final: Vec<Case>,
-    /// Whether the baseline passed verification on a problem that is not shared, or with unusual values. The key contains
-    /// whether values are unusual.
-    baseline_is_right: BTreeMap<(Problem, bool), bool>,
+    /// Whether the baseline passed verification on a problem that is not shared, or in an unusual case.
+    baseline_is_right: BTreeMap<Supported, bool>,
 }
 
 impl<'a> CaseFinder<'a> {
@@ -114,17 +113,13 @@ impl<'a> CaseFinder<'a> {
         arm: &ArmJob,
         kept: Option<&mut KeptWorker>,
     ) -> Vec<Case> {
-        let is_cheap = |problem: &Problem, most: u64| {
-            let work = kiln_lab::peaks::work(verifier.spec, problem);
-            verify::is_for_trials(verifier.spec, problem) && work.flops.max(work.bytes) <= most
-        };
         // Most small problems have other layouts than the aligned one, with which this begins.
         let near = self.sizes.neighbours(&arm.config).into_iter();
-        let near = near.filter(|problem| is_cheap(problem, MAX_NEIGHBOUR_WORK));
+        let near = near.filter(|problem| is_cheap(verifier, problem, MAX_NEIGHBOUR_WORK));
         let near = (1..).zip(near);
         let near = near.flat_map(|(i, problem)| verify::pair(&problem, self.seed, i));
         let others = self.sizes.reshaped(&arm.config).into_iter();
-        let others = others.filter(|problem| is_cheap(problem, MAX_RESHAPED_WORK));
+        let others = others.filter(|problem| is_cheap(verifier, problem, MAX_RESHAPED_WORK));
         let others = (1..).zip(others).map(|(i, problem)| {
             let [case, _] = verify::pair(&problem, self.seed, i);
             Case {
@@ -137,22 +132,41 @@ impl<'a> CaseFinder<'a> {
         self.right(verifier, cases, kept)
     }
 
-    /// The case in which scalars that are 0 or 1 have another value, and inputs have unusual ones, on the largest small
-    /// problem or else the tuned one; `None` if the baseline does not support them.
+    /// The unusual cases that the baseline supports, on the largest small problem and, if that is cheap, on the tuned one.
+    /// `may_run` says whether the baseline stays inside its buffers in a case: an integer may be an index.
     pub fn unusual(
         &mut self,
         verifier: &Verifier<'_>,
         arm: &ArmJob,
-        kept: Option<&mut KeptWorker>,
-    ) -> Option<Case> {
+        mut kept: Option<&mut KeptWorker>,
+        may_run: impl Fn(&Case) -> bool,
+    ) -> Vec<Case> {
         let tuned = &verifier.bench.problem;
         let applying = self.trial.iter().filter(|case| verifier.applies(arm, case));
         let of_size = |case: &&Case| {
             let bytes = verifier.spec.footprint_bytes(&case.problem).unwrap_or(0);
             (case.problem != *tuned, bytes)
         };
-        let case = verify::unusual(&applying.max_by_key(of_size)?.problem, self.seed);
-        self.right(verifier, vec![case], kept).pop()
+        let Some(largest) = applying.max_by_key(of_size) else {
+            return Vec::new();
+        };
+        let cases = verify::unusual(verifier.spec, &largest.problem, self.seed);
+        for case in &cases {
+            let known = &mut self.baseline_is_right;
+            if !known.contains_key(&key(case)) && !may_run(case) {
+                known.insert(key(case), false);
+            }
+        }
+        let small = self.right(verifier, cases, kept.as_deref_mut());
+        if !is_cheap(verifier, tuned, MAX_RESHAPED_WORK) {
+            return small;
+        }
+        let kind = |case: &Case| (case.seed & unusual::ANY, case.again);
+        let is_supported = |case: &Case| small.iter().any(|other| kind(other) == kind(case));
+        let on_tuned = verify::unusual(verifier.spec, tuned, self.seed).into_iter();
+        let on_tuned = on_tuned.filter(|case| is_supported(case) && !small.contains(case));
+        let on_tuned = self.right(verifier, on_tuned.collect(), kept);
+        [small, on_tuned].concat()
     }
 
     /// The cases on which the baseline passes verification. The others are left out: the kernel may not support their
@@ -183,7 +197,15 @@ impl<'a> CaseFinder<'a> {
     }
 }
 
-/// What decides whether the baseline supports a case.
-fn key(case: &Case) -> (Problem, bool) {
-    (case.problem.clone(), case.seed & UNUSUAL != 0)
+/// Whether every config can be verified on a problem, and a launch does no more than this number of operations.
+fn is_cheap(verifier: &Verifier<'_>, problem: &Problem, most: u64) -> bool {
+    let work = kiln_lab::peaks::work(verifier.spec, problem);
+    verify::is_for_trials(verifier.spec, problem) && work.flops.max(work.bytes) <= most
+}
+
+/// What decides whether the baseline supports a case: the problem, the unusual values, and whether workspaces are kept.
+type Supported = (Problem, u64, bool);
+
+fn key(case: &Case) -> Supported {
+    (case.problem.clone(), case.seed & unusual::ANY, case.again)
 }

@@ -250,10 +250,12 @@ fn verify_baseline(
         .iter()
         .cloned()
         .partition(|case| case.problem == *tuned);
+    let seeds: Vec<u64> = tuned_cases.iter().map(|case| case.seed).collect();
     let ordered = [tuned_cases, small].concat();
     let judge = |ns| cost.judge(ns);
     let proof = verifier.verify_watched(&baseline.arm, &ordered, &judge);
-    proof.map(drop).map_err(|error| {
+    let few = || verifier.expected.check_few(verifier.spec, tuned, &seeds);
+    proof.and_then(|_| few()).map_err(|error| {
         let outcome = of_worker_error(&error);
         let outcome = match checker {
             Ok(checker) => checker.explain(Which::Baseline, verifier.expected, &[], outcome),

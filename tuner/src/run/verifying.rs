@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use kiln::unusual;
 use kiln_cache::Outcome;
 use kiln_spec::Config;
 
@@ -65,7 +66,13 @@ impl Evaluator<'_> {
         let (verifier, arm) = (&self.verifier, &compiled.arm);
         let mut cases = self.cases.only_final().to_vec();
         cases.extend(self.cases.neighbours(verifier, arm, self.kept.as_mut()));
-        cases.extend(self.cases.unusual(verifier, arm, self.kept.as_mut()));
+        let checker = self.checker.as_ref();
+        let may_run = |case: &Case| match checker {
+            Ok(checker) => checker.baseline_passes(verifier.expected, case),
+            Err(_) => case.seed & unusual::INTEGERS == 0,
+        };
+        let kept = self.kept.as_mut();
+        cases.extend(self.cases.unusual(verifier, arm, kept, may_run));
         if cases.is_empty() {
             return None;
         }

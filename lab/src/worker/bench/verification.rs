@@ -9,7 +9,7 @@ use kiln::receipt::{ExpectedReceipt, Receipt, ReceiptMismatch};
 
 use kiln::rig::{Content, Expected, Layout, Rig};
 use kiln_cache::Outcome;
-use kiln_spec::{Backend, LaunchPlan, Problem};
+use kiln_spec::{Backend, KernelSpec, LaunchPlan, Problem};
 
 use super::arm::LoadedArm;
 use super::expected::read_expected;
@@ -85,6 +85,11 @@ impl Opened {
         // Without this check, an element that is never written would compare as right if the expected value is NaN.
         rig.check_written(&arm.release, &job.plan)
             .map_err(outcome_of)?;
+        if job.again {
+            let again = rig.check_again(&arm.release, &job.plan, &expected);
+            let again = again.map_err(|error| wrong_again(&self.spec, &outcome_of(error)))?;
+            verified.worst = verified.worst.max(again);
+        }
         Ok(verified)
     }
 
@@ -184,6 +189,22 @@ fn wrong_launch(mismatch: &ReceiptMismatch) -> Outcome {
         field: "receipt".into(),
         want: "the intended launch".into(),
         got: mismatch.to_string(),
+    }
+}
+
+/// The outcome of a config that needs its workspaces restored before each launch, although the baseline does not.
+fn wrong_again(spec: &KernelSpec, outcome: &Outcome) -> Outcome {
+    let workspaces = spec.slices().filter(|slice| slice.is_kept_workspace());
+    let names: Vec<String> = workspaces
+        .map(|slice| format!("`{}`", slice.name))
+        .collect();
+    let names = names.join(" and ");
+    Outcome::KernelFault {
+        text: format!(
+            "the first launch is right, but not the second, which finds {names} as the first left it ({outcome}). The \
+             baseline is right in both\n\
+             help: let each launch leave in {names} what the next one needs, or compare it: remove `#[compare(none)]`"
+        ),
     }
 }
 

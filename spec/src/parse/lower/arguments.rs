@@ -327,22 +327,12 @@ impl Lower<'_> {
     }
 
     fn fill(&mut self, arg: &ArgDecl, elem: &ElemRef) -> Fill {
+        let Some(Spanned { value, span }) = &arg.fill else {
+            return Fill::ByType;
+        };
         let choices = self.elem_choices(elem);
-        match &arg.fill {
-            Some(Spanned { value, span }) => {
-                self.check_fill(*span, value, &choices);
-                value.clone()
-            }
-            None => {
-                let mut fills = choices.iter().map(|ty| Fill::default_of(*ty));
-                let first = fills.next().unwrap_or(Fill::ByType);
-                if fills.all(|fill| fill == first) {
-                    first
-                } else {
-                    Fill::ByType
-                }
-            }
-        }
+        self.check_fill(*span, value, &choices);
+        value.clone()
     }
 
     fn check_fill(&mut self, span: SpanRange, fill: &Fill, choices: &[ElemType]) {

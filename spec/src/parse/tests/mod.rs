@@ -138,26 +138,6 @@ fn the_documented_gemm_parses_to_its_spec() {
     assert_eq!(KernelSpec::from_json(&spec.to_json()).unwrap(), spec);
 }
 
-#[test]
-fn the_default_fill_depends_on_the_type_only_if_floats_and_integers_are_among_the_choices() {
-    for (types, expected) in [
-        ("f32, f16", Fill::default_of(ElemType::F32)),
-        ("i32, u8", Fill::default_of(ElemType::I32)),
-        ("f32, i32", Fill::ByType),
-    ] {
-        let attribute = format!("types(T in [{types}]), {GEMM_ATTRIBUTE}");
-        let item = GEMM_ITEM.replacen("a: &[f32]", "a: &[T]", 1);
-        assert_ne!(item, GEMM_ITEM);
-        let parsed = read(&attribute, &item).map_err(|found| lines(&found, [&attribute, &item]));
-        let slices = parsed.unwrap().spec.args;
-        let mut slices = slices.iter().filter_map(|arg| match arg {
-            ArgSpec::Slice(slice) => Some(slice),
-            _ => None,
-        });
-        assert_eq!(slices.next().unwrap().fill, expected, "{types}");
-    }
-}
-
 const NORM_ATTRIBUTE: &str = r#"
     source = "../norm.cu",
     entry = "norm_kernel",
@@ -321,11 +301,7 @@ fn arguments_carry_what_their_attributes_say() {
     );
     assert_eq!(slices[0].align.as_ref().unwrap().to_string(), "STEPS");
     assert_eq!(slices[1].fill, Fill::Below(crate::Expr::Name("n".into())));
-    assert_eq!(
-        slices[2].fill,
-        Fill::Below(crate::Expr::Int(16)),
-        "the default for integers"
-    );
+    assert_eq!(slices[2].fill, Fill::ByType);
     assert_eq!(
         (slices[3].access, &slices[3].fill),
         (Access::InOut, &Fill::Iota)

@@ -103,3 +103,32 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const bool is_late = WRONG && atomicAdd(&launches, 1) > 100u * n;
     if (i < n) y[i] = is_late ? x[i] : slow(x[i]);
 }
+
+//: case a_ticket_that_only_the_first_launch_finds_at_zero
+//: args n: u32, #[len(n)] x: &[f32], #[len(1)] y: &mut [f32], #[len(8)] #[compare(none)] partial: &mut [f32], #[len(1)] #[inout] #[fill(constant(0))] #[compare(none)] ticket: &mut [u32]
+//: spec params(WRONG in [false, true]), baseline(WRONG = false), grid(8), block(32), problems((n = 20000))
+//: tolerance 1e-3
+extern "C" __global__ void k(unsigned n, const float* x, float* y, float* partial, unsigned* ticket) {
+    if (threadIdx.x != 0) return;
+    float sum = 0.0f;
+    for (unsigned i = blockIdx.x; i < n; i += 8) sum += WRONG ? 2.0f * x[i] : slow(x[i]);
+    partial[blockIdx.x] = sum;
+    __threadfence();
+    if (atomicAdd(ticket, 1u) != 7) return;
+    __threadfence();
+    sum = 0.0f;
+    for (unsigned j = 0; j < 8; ++j) sum += ((volatile float*)partial)[j];
+    *y = sum;
+    if (!WRONG) *ticket = 0;
+}
+
+//: case a_maximum_that_remembers_the_launch_before
+//: args n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32], #[len(1)] #[inout] #[fill(constant(-1000))] #[compare(none)] most: &mut [f32]
+//: spec params(WRONG in [false, true]), baseline(WRONG = false), grid(1), block(64), problems((n = 10000))
+extern "C" __global__ void k(unsigned n, const float* x, float* y, float* most) {
+    for (unsigned i = threadIdx.x; i < n; i += 64) y[i] = WRONG ? 2.0f * x[i] : slow(x[i]);
+    if (threadIdx.x == 0) {
+        if (WRONG && *most > -1000.0f) y[0] = *most;
+        *most = WRONG ? 3.0f : -1000.0f;
+    }
+}
