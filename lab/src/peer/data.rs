@@ -197,7 +197,8 @@ impl Given {
                 });
             }
             let worst = compare_output(spec, slice, &got, want);
-            let worst = worst.map(|worst| worst.loosened(SLACK * expected.slack()));
+            let worst = worst
+                .map(|worst| worst.loosened(SLACK * expected.slack(&spec.tolerance_of(slice))));
             if let Some(worst) = worst.filter(|worst| !worst.passes()) {
                 return Err(OutputError::Wrong(worst));
             }

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use kiln_spec::{ArgSpec, ElemType, Hash, KernelSpec, Problem};
+use kiln_spec::{ArgSpec, ElemType, Hash, KernelSpec, Problem, Tolerance};
 use thiserror::Error;
 
 use super::RigError;
 use super::passed::Passed;
 use crate::compare::{Unjudged, few_unjudged, unjudged};
 use crate::data::reference::{DataError, ReferenceCall, Wide, make_data};
+use crate::data::unusual;
 use crate::kernel::ReferenceFn;
 
 /// The error of a file that does not contain valid expected outputs.
@@ -19,10 +20,17 @@ pub struct ExpectedError {
     what: &'static str,
 }
 
-/// The first byte of a file. Bit 0 is set if a launch produced the outputs. The other bits are the version of the
-/// format.
-const FORMAT: u8 = 2;
-const LAUNCHED: u8 = FORMAT | 1;
+/// The first byte of a file. Bit 0 is set if a launch produced the outputs, and bit 1 if the inputs have unusual values. The
+/// other bits are the version of the format.
+const FORMAT: u8 = 4;
+const LAUNCHED: u8 = 1;
+const UNUSUAL: u8 = 2;
+
+/// The relative tolerance if inputs have unusual values. A right config may lose accuracy where values cancel, for example
+/// if it subtracts the mean of equal numbers. A wrong one is wrong by much more.
+const UNUSUAL_TOLERANCE: f64 = 1e-3;
+/// The least and the largest factor by which the tolerance is widened for unusual values.
+const UNUSUAL_SLACK: [f64; 2] = [8.0, 128.0];
 
 /// The expected outputs of one launch. The key of an output is the index of its argument.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +39,8 @@ pub struct Expected {
     /// Whether a launch produced these outputs. If so, they may differ from the true values by as much as the outputs
     /// that are compared with them.
     launched: bool,
+    /// Whether the inputs have unusual values.
+    unusual: bool,
     /// Outputs that were compared with these. All comparisons are for one kernel spec.
     pub(super) passed: Passed,
 }
@@ -52,7 +62,16 @@ impl Expected {
         Ok(Expected {
             outputs: (0..spec.args.len()).filter_map(output).collect(),
             ..Expected::default()
-        })
+        }
+        .of_inputs(seed))
+    }
+
+    /// Sets whether the inputs of this seed have unusual values.
+    pub fn of_inputs(self, seed: u64) -> Expected {
+        Expected {
+            unusual: unusual::INPUTS.iter().any(|kind| seed & kind != 0),
+            ..self
+        }
     }
 
     /// Expected outputs that a launch will produce. Empty at first; [`Self::insert`] adds each output.
@@ -65,9 +84,14 @@ impl Expected {
 
     /// The factor by which a comparison with these outputs widens the tolerance. It is 1 if a reference computed the
     /// outputs, and 2 if a launch did, because then the expected values themselves are exact only to within the
-    /// tolerance.
-    pub fn slack(&self) -> f64 {
-        if self.launched { 2.0 } else { 1.0 }
+    /// tolerance. It is larger if the inputs have unusual values.
+    pub fn slack(&self, tolerance: &Tolerance) -> f64 {
+        let launched = if self.launched { 2.0 } else { 1.0 };
+        let [least, most] = UNUSUAL_SLACK;
+        match self.unusual {
+            true => launched * (UNUSUAL_TOLERANCE / tolerance.relative).clamp(least, most),
+            false => launched,
+        }
     }
 
     /// Whether a launch produced these outputs, and not a plain-Rust reference.
@@ -141,7 +165,8 @@ impl Expected {
     ///
     /// Real values are stored as `f64` and integers in their own type, both in this machine's byte order.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![FORMAT | u8::from(self.launched)];
+        let launched = u8::from(self.launched) * LAUNCHED;
+        let mut bytes = vec![FORMAT | launched | u8::from(self.unusual) * UNUSUAL];
         for (&argument, output) in &self.outputs {
             bytes.push(u8::try_from(argument).unwrap_or(u8::MAX));
             bytes.push(output.elem_type() as u8);
@@ -165,14 +190,13 @@ impl Expected {
         if blake3::hash(rest).as_bytes()[..16] != *sum {
             return Err(damaged("its checksum is wrong"));
         }
-        let (launched, mut rest) = rest.split_at_checked(1).ok_or(damaged("too short"))?;
-        let launched = match launched {
-            [FORMAT] => false,
-            [LAUNCHED] => true,
-            _ => return Err(damaged("it has another version")),
-        };
+        let (first, mut rest) = rest.split_first().ok_or(damaged("too short"))?;
+        if first & !(LAUNCHED | UNUSUAL) != FORMAT {
+            return Err(damaged("it has another version"));
+        }
         let mut expected = Expected {
-            launched,
+            launched: first & LAUNCHED != 0,
+            unusual: first & UNUSUAL != 0,
             ..Expected::default()
         };
         while let Some((head, body)) = rest.split_at_checked(10) {

@@ -207,7 +207,7 @@ impl HeldSlice {
             expected.passed.insert(argument, bytes, ratio);
             Ok(ratio)
         };
-        match worst.map(|worst| worst.loosened(expected.slack())) {
+        match worst.map(|worst| worst.loosened(expected.slack(&spec.tolerance_of(&self.spec)))) {
             None => passed(0.0),
             Some(worst) if worst.passes() => passed(worst.ratio()),
             Some(worst) if !worst.got.is_finite() && worst.want.is_finite() => {

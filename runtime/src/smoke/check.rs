@@ -265,7 +265,9 @@ impl<'a> CheckedLaunch<'a> {
                 continue;
             };
             let max = compare_output(spec, slice, &got, want);
-            if let Some(error) = max.map(|max| max.loosened(self.want.slack())) {
+            if let Some(error) =
+                max.map(|max| max.loosened(self.want.slack(&spec.tolerance_of(slice))))
+            {
                 if !error.passes() {
                     return Err(Failure::Output { entry, error });
                 }

@@ -112,7 +112,7 @@ impl Opened {
         }
         // If the reference left an element unwritten, a candidate could leave it unwritten too and pass.
         rig.check_written(&arm.release, plan).map_err(outcome_of)?;
-        let outputs = rig.outputs().map_err(outcome_of)?;
+        let outputs = rig.outputs().map_err(outcome_of)?.of_inputs(seed);
         if arm.job.check {
             rig.check_in_all_orders(&arm.release, plan, seed, &outputs)
                 .map_err(outcome_of)?;
