@@ -166,7 +166,8 @@ impl Expected {
     /// Real values are stored as `f64` and integers in their own type, both in this machine's byte order.
     pub fn to_bytes(&self) -> Vec<u8> {
         let launched = u8::from(self.launched) * LAUNCHED;
-        let mut bytes = vec![FORMAT | launched | u8::from(self.unusual) * UNUSUAL];
+        let unusual = u8::from(self.unusual) * UNUSUAL;
+        let mut bytes = vec![FORMAT | launched | unusual];
         for (&argument, output) in &self.outputs {
             bytes.push(u8::try_from(argument).unwrap_or(u8::MAX));
             bytes.push(output.elem_type() as u8);
