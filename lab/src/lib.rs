@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod candidate;
+pub mod cases;
 pub mod check;
 pub mod device_session;
 mod error;

@@ -23,7 +23,7 @@ use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::device_session::DeviceSession;
 use kiln_lab::peaks;
 use kiln_lab::reference::{Expectations, Oracle};
-use kiln_lab::verify::{self, Verifier};
+use kiln_lab::verify::Verifier;
 use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::{check_inputs, reference_of};
 use kiln_project::{TableFolder, TunedKernel};
@@ -170,7 +170,7 @@ impl Smoke<'_> {
         };
         let work = peaks::work(spec, problem);
         let whole = small.is_empty() || work.flops.max(work.bytes) <= MAX_WORK;
-        let mut cases = verify::cases(&small, problem, 1);
+        let mut cases = kiln_lab::cases::cases(&small, problem, 1);
         cases.retain(|case| whole || case.problem != *problem);
         let mut bench = self.bench(kernel, problem);
         bench.worker.until = Some(Instant::now() + self.limit);

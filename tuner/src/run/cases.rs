@@ -7,7 +7,8 @@ use kiln::unusual;
 use kiln_spec::Problem;
 use kiln_spec::verification::Sizes;
 
-use kiln_lab::verify::{self, Case, KeptWorker, Verifier};
+use kiln_lab::cases::{self, Case};
+use kiln_lab::verify::{KeptWorker, Verifier};
 use kiln_lab::worker::ArmJob;
 
 /// Maximum number of operations, and of bytes, of a launch on a problem next to the tuned one. A plain-Rust reference
@@ -100,7 +101,7 @@ impl<'a> CaseFinder<'a> {
         let new = derived.filter(|problem| problem != tuned && !applying.contains(&problem));
         let new: Vec<Problem> = new.take(missing).collect();
         let numbered = new.iter().enumerate();
-        let cases = numbered.flat_map(|(i, problem)| verify::pair(problem, self.seed, i));
+        let cases = numbered.flat_map(|(i, problem)| cases::pair(problem, self.seed, i));
         let cases = cases.collect();
         self.right(verifier, cases, kept)
     }
@@ -117,11 +118,11 @@ impl<'a> CaseFinder<'a> {
         let near = self.sizes.neighbours(&arm.config).into_iter();
         let near = near.filter(|problem| is_cheap(verifier, problem, MAX_NEIGHBOUR_WORK));
         let near = (1..).zip(near);
-        let near = near.flat_map(|(i, problem)| verify::pair(&problem, self.seed, i));
+        let near = near.flat_map(|(i, problem)| cases::pair(&problem, self.seed, i));
         let others = self.sizes.reshaped(&arm.config).into_iter();
         let others = others.filter(|problem| is_cheap(verifier, problem, MAX_RESHAPED_WORK));
         let others = (1..).zip(others).map(|(i, problem)| {
-            let [case, _] = verify::pair(&problem, self.seed, i);
+            let [case, _] = cases::pair(&problem, self.seed, i);
             Case {
                 receipt: false,
                 ..case
@@ -150,7 +151,7 @@ impl<'a> CaseFinder<'a> {
         let Some(largest) = applying.max_by_key(of_size) else {
             return Vec::new();
         };
-        let cases = verify::unusual(verifier.spec, &largest.problem, self.seed);
+        let cases = cases::unusual(verifier.spec, &largest.problem, self.seed);
         for case in &cases {
             let known = &mut self.baseline_is_right;
             if !known.contains_key(&key(case)) && !may_run(case) {
@@ -163,7 +164,7 @@ impl<'a> CaseFinder<'a> {
         }
         let kind = |case: &Case| (case.seed & unusual::ANY, case.again);
         let is_supported = |case: &Case| small.iter().any(|other| kind(other) == kind(case));
-        let on_tuned = verify::unusual(verifier.spec, tuned, self.seed).into_iter();
+        let on_tuned = cases::unusual(verifier.spec, tuned, self.seed).into_iter();
         let on_tuned = on_tuned.filter(|case| is_supported(case) && !small.contains(case));
         let on_tuned = self.right(verifier, on_tuned.collect(), kept);
         [small, on_tuned].concat()
@@ -200,7 +201,7 @@ impl<'a> CaseFinder<'a> {
 /// Whether every config can be verified on a problem, and a launch does no more than this number of operations.
 fn is_cheap(verifier: &Verifier<'_>, problem: &Problem, most: u64) -> bool {
     let work = kiln_lab::peaks::work(verifier.spec, problem);
-    verify::is_for_trials(verifier.spec, problem) && work.flops.max(work.bytes) <= most
+    cases::is_for_trials(verifier.spec, problem) && work.flops.max(work.bytes) <= most
 }
 
 /// What decides whether the baseline supports a case: the problem, the unusual values, and whether workspaces are kept.

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use kiln_cache::record::ReferenceGrade;
 use kiln_lab::worker::WorkerError;
-use kiln_lab::{peaks, reference, verify};
+use kiln_lab::{peaks, reference};
 use kiln_spec::verification::Sizes;
 use kiln_spec::{Hash, Problem};
 
@@ -50,7 +50,7 @@ fn problem(context: &RunContext<'_>, task: &Task<'_>) -> Option<Problem> {
     }
     let small = Sizes::new(spec, &[], tuned, Some(&context.info.limits)).shared();
     let small = small.into_iter();
-    let small = small.filter(|problem| verify::is_for_trials(spec, problem));
+    let small = small.filter(|problem| kiln_lab::cases::is_for_trials(spec, problem));
     let largest = small.max_by_key(|problem| peaks::work(spec, problem).bytes);
     largest.or_else(|| is_whole.then(|| tuned.clone()))
 }

@@ -23,11 +23,12 @@ use crate::run::searching::{self, SearchFailure};
 use crate::task::Task;
 use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::cases::{self, Case};
 use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::footprint;
 use kiln_lab::machine;
 use kiln_lab::reference::{Expectations, Oracle};
-use kiln_lab::verify::{self, Case, Verifier};
+use kiln_lab::verify::Verifier;
 use kiln_lab::worker::check_inputs;
 use kiln_lab::{Bench, Site, WorkerLab};
 use kiln_lab::{FootprintError, NotChecked};
@@ -110,7 +111,7 @@ fn search_and_decide(
     let sample = some_configs(&space);
     let sizes = Sizes::new(spec, &sample, problem, Some(&context.info.limits));
     let small = sizes.shared();
-    let cases = verify::cases(&small, problem, context.options.seed);
+    let cases = kiln_lab::cases::cases(&small, problem, context.options.seed);
     let mut verifier = Verifier {
         bench: &bench,
         spec,
@@ -131,7 +132,7 @@ fn search_and_decide(
     let (trial_cases, final_cases): (Vec<_>, Vec<_>) = cases
         .iter()
         .cloned()
-        .partition(|case| small.is_empty() || verify::is_for_trials(spec, &case.problem));
+        .partition(|case| small.is_empty() || cases::is_for_trials(spec, &case.problem));
     lab.set_rechecks(final_cases.is_empty());
     verifier.baseline_ns = lab.baseline_ns();
     let cases = CaseFinder::new(sizes, &baseline.arm, context.options.seed)
@@ -453,7 +454,7 @@ pub(super) fn bench(context: &RunContext<'_>, task: &Task<'_>) -> Bench {
         info: context.info,
         regime: context.regime,
         // Verification uses this seed too, so the expected outputs of the timed launches already exist.
-        seed: verify::seeds(context.options.seed)[0],
+        seed: cases::seeds(context.options.seed)[0],
     };
     Bench::new(&site, task.kernel, task.problem)
 }

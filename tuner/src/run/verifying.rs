@@ -11,8 +11,9 @@ use crate::run::clock::nanoseconds;
 use crate::run::evaluate::{Contender, Evaluator};
 use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which};
+use kiln_lab::cases::Case;
 use kiln_lab::check::Checked;
-use kiln_lab::verify::{Case, Proof};
+use kiln_lab::verify::Proof;
 use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::ArmId;
 

@@ -14,11 +14,12 @@ use super::error::WatchError;
 use crate::error::Failure;
 use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
+use kiln_lab::cases::Case;
 use kiln_lab::device_session::DeviceSession;
 use kiln_lab::footprint;
 use kiln_lab::reference::{Expectations, Oracle, is_linked_in};
 use kiln_lab::regime::Regime;
-use kiln_lab::verify::{self, Case, Proof, Verifier};
+use kiln_lab::verify::{Proof, Verifier};
 use kiln_lab::worker::{ArmJob, WorkerLimits};
 use kiln_lab::{Bench, Site, WorkerLab};
 use kiln_measure::confirm::RaceEstimate;
@@ -120,12 +121,12 @@ impl WatchSession<'_> {
             info: self.info,
             regime: self.regime,
             // Verification uses this seed too, so the expected outputs of the timed launches already exist.
-            seed: verify::seeds(self.setting.seed)[0],
+            seed: kiln_lab::cases::seeds(self.setting.seed)[0],
         };
         let bench = Bench::new(&site, kernel, problem);
         let limits = Some(&self.info.limits);
         let small = problems_of_config(spec, config, problem, limits);
-        let cases = verify::cases(&small, problem, self.setting.seed);
+        let cases = kiln_lab::cases::cases(&small, problem, self.setting.seed);
         let expected = Expectations::new(
             self.oracle(kernel, problem)?,
             bench.clone(),

@@ -85,7 +85,7 @@ fn write_package(root: &Path, cases: &[Case], change: impl Fn(&Case) -> (String,
     fs::write(root.join("src/lib.rs"), library).expect("a file should be written");
 }
 
-/// Whether the wrong config of a kernel failed. If not, it was no finalist, because it was not faster this time.
+/// Whether the wrong config of a kernel failed. If not, it did not become a finalist, because it was not faster this time.
 ///
 /// # Panics
 /// If the wrong config won.
