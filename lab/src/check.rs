@@ -87,6 +87,9 @@ const MAX_EXPLAINED_BYTES: u64 = 1 << 20;
 const MAX_CHECKED_BYTES: u64 = 8 << 20;
 const MAX_CHECKED_WORK: u64 = 20_000_000;
 
+/// The name of the cpu device on the command line.
+const NAME: &str = "cpu";
+
 /// Orders the cases of a worker, whose sizes descend, so that those with the second seed ascend. A launch can depend on
 /// what a smaller one left in a variable, or on what a larger one left.
 fn in_both_directions(cases: Vec<Case>) -> Vec<Case> {
@@ -95,9 +98,6 @@ fn in_both_directions(cases: Vec<Case>) -> Vec<Case> {
     second.reverse();
     [first, second].concat()
 }
-
-/// The name of the cpu device on the command line.
-const NAME: &str = "cpu";
 
 /// Checks the candidates of one kernel and problem.
 pub struct Checker<'a> {

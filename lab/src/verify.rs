@@ -2,10 +2,11 @@
 //! (sizes below, at and just above a tile, for example) and on the tuned problem, each with two seeds. Only finalists
 //! are launched on problems with more than 16 MiB of data, unless the kernel has no small problems.
 
+use std::fmt::Write;
 use std::time::Duration;
 
 use kiln::rig::Layout;
-use kiln::scalars;
+use kiln::{scalars, unusual};
 use kiln_cache::Outcome;
 use kiln_spec::{Fill, KernelSpec, LaunchPlan, PlanError, Problem};
 
@@ -188,7 +189,7 @@ impl Verifier<'_> {
             let reply = worker.ask_watched(&request, deadline, on_launch);
             let seed = job.seed;
             let blamed = reply.map_err(|error| self.blame_alignment(arm, job, error));
-            match blamed.map_err(|error| self.name_values(seed, error))? {
+            match blamed.map_err(|error| self.name_inputs(seed, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -207,23 +208,32 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// Adds the scalars whose value is not the declared one, and the inputs with unusual values, to an error about wrong
-    /// outputs.
-    fn name_values(&self, seed: u64, mut error: WorkerError) -> WorkerError {
-        if let WorkerError::Failed {
-            outcome: Outcome::Incorrect(worst),
-            ..
-        } = &mut error
-        {
-            let mut changes = scalars::changes(self.spec, &self.bench.problem, seed);
-            changes.extend(self.name_inputs(seed));
-            worst.scalars = (!changes.is_empty()).then(|| changes.join(", ").into());
+    /// Adds the scalars and inputs that do not have their usual values with this seed to an error about outputs or about a
+    /// fault.
+    fn name_inputs(&self, seed: u64, mut error: WorkerError) -> WorkerError {
+        let mut changes = scalars::changes(self.spec, &self.bench.problem, seed);
+        changes.extend(self.unusual_inputs(seed));
+        if changes.is_empty() {
+            return error;
+        }
+        let text = changes.join(", ");
+        if let WorkerError::Failed { outcome, .. } = &mut error {
+            match outcome {
+                Outcome::Incorrect(worst) => worst.inputs = Some(text.into()),
+                Outcome::NotANumber { inputs, .. } | Outcome::Unwritten { inputs, .. } => {
+                    *inputs = Some(text.into());
+                }
+                Outcome::KernelFault { text: fault } if seed & unusual::ANY != 0 => {
+                    write!(fault, "\nnote: it ran with {text}").expect("a string takes any text");
+                }
+                _ => {}
+            }
         }
         error
     }
 
     /// The inputs that have unusual values with this seed, as text.
-    fn name_inputs(&self, seed: u64) -> Option<String> {
+    fn unusual_inputs(&self, seed: u64) -> Option<String> {
         let inputs = || unusual_inputs(self.spec, &self.bench.problem, seed);
         let names: Vec<String> = inputs().map(|slice| format!("`{}`", slice.name)).collect();
         let help = match inputs().any(|slice| slice.fill == Fill::ByType) {

@@ -396,6 +396,7 @@ mod tests {
         let cause = Outcome::NotANumber {
             output: "y".into(),
             index: 3,
+            inputs: None,
         };
         let times = vec![100_000_000, 1_000_000, 8_000_000, 7_000_000];
         let mut lab =

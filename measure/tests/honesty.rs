@@ -510,6 +510,7 @@ fn a_search_with_a_third_of_its_candidates_failing_finds_what_the_others_hold() 
         Outcome::NotANumber {
             output: "y".into(),
             index: 3,
+            inputs: None,
         },
     ];
     let mut right = 0;

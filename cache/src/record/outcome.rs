@@ -49,9 +49,9 @@ pub struct MaxError {
     /// The source of the expected value.
     #[serde(default, skip_serializing_if = "Against::is_reference")]
     pub against: Against,
-    /// The scalars whose value was not the declared one, and the inputs with unusual values, as text.
+    /// The scalars and inputs that did not have their usual values, as text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scalars: Option<Box<str>>,
+    pub inputs: Option<Box<str>>,
 }
 
 /// The source of expected outputs.
@@ -178,6 +178,9 @@ pub enum Outcome {
         output: String,
         /// Index of the first such element of the output.
         index: u64,
+        /// The scalars and inputs that did not have their usual values, as text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inputs: Option<Box<str>>,
     },
     /// The kernel left an element of an output as it was before the launch.
     Unwritten {
@@ -189,6 +192,9 @@ pub enum Outcome {
         count: u64,
         /// Number of elements of the output.
         len: u64,
+        /// The scalars and inputs that did not have their usual values, as text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        inputs: Option<Box<str>>,
     },
     /// An output depends on what it contained before the launch, although it is not declared as `#[inout]`.
     ReadsOutput {
@@ -430,7 +436,7 @@ mod tests {
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
             against: Against::Reference,
-            scalars: None,
+            inputs: None,
         };
         let text = |against| {
             Outcome::Incorrect(MaxError {

@@ -13,10 +13,14 @@ impl fmt::Display for MaxError {
             "{}[{}] is {}, but the {} says {} (error {}, bound {})",
             self.output, self.index, self.got, self.against, self.want, self.error, self.bound
         )?;
-        match &self.scalars {
-            Some(scalars) => write!(f, ", with {scalars}"),
-            None => Ok(()),
-        }
+        write_inputs(f, self.inputs.as_deref())
+    }
+}
+
+fn write_inputs(f: &mut fmt::Formatter<'_>, inputs: Option<&str>) -> fmt::Result {
+    match inputs {
+        Some(inputs) => write!(f, ", with {inputs}"),
+        None => Ok(()),
     }
 }
 
@@ -45,16 +49,27 @@ impl fmt::Display for Outcome {
                 needed_bytes: Some(bytes),
             } => write!(f, ": {bytes} bytes needed"),
             Outcome::Incorrect(worst) => write!(f, ": {worst}"),
-            Outcome::NotANumber { output, index } => write!(f, ": {output}[{index}]"),
+            Outcome::NotANumber {
+                output,
+                index,
+                inputs,
+            } => {
+                write!(f, ": {output}[{index}]")?;
+                write_inputs(f, inputs.as_deref())
+            }
             Outcome::Unwritten {
                 output,
                 index,
                 count,
                 len,
-            } => write!(
-                f,
-                ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
-            ),
+                inputs,
+            } => {
+                write!(
+                    f,
+                    ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
+                )?;
+                write_inputs(f, inputs.as_deref())
+            }
             Outcome::ReadsOutput { output, index } => write!(
                 f,
                 ": {output}[{index}] depends on what `{output}` contained before the launch; if the kernel reads \

@@ -80,11 +80,12 @@ pub fn outcome(n: u64) -> Outcome {
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
             against: Against::Baseline,
-            scalars: (n % 2 == 1).then(|| "beta = 0.875 instead of 0".into()),
+            inputs: (n % 2 == 1).then(|| "beta = 0.875 instead of 0".into()),
         }),
         6 => Outcome::NotANumber {
             output: "c".into(),
             index: n,
+            inputs: (n % 2 == 1).then(|| "unusual values in `x`".into()),
         },
         7 => Outcome::GuardHit { output: text },
         8 => Outcome::InputChanged { arg: text },
@@ -116,6 +117,7 @@ pub fn outcome(n: u64) -> Outcome {
             index: n,
             count: 1,
             len: n + 1,
+            inputs: None,
         },
         19 => Outcome::DiskFull { text },
         20 => Outcome::ReadsOutput {

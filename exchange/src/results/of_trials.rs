@@ -220,6 +220,7 @@ mod tests {
                     index: 0,
                     count: 1,
                     len: 2,
+                    inputs: None,
                 },
                 Some("correctness"),
             ),
@@ -242,6 +243,7 @@ mod tests {
                 Outcome::NotANumber {
                     output: "y".into(),
                     index: 0,
+                    inputs: None,
                 },
                 Some("correctness"),
             ),

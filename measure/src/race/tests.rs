@@ -141,6 +141,7 @@ fn a_failing_anchor_ends_the_race() {
     let cause = Outcome::NotANumber {
         output: "y".into(),
         index: 3,
+        inputs: None,
     };
     let mut lab = quiet(&[1_000_000; 3]).with_fault(ArmId(0), 4, cause.clone());
     let error = run(&mut lab, 3, &RaceSettings::new(TICK)).unwrap_err();

@@ -89,7 +89,7 @@ pub(super) fn failure(n: u64) -> Outcome {
             error: Real(f64::INFINITY),
             bound: Real(1e-5),
             against: kiln_cache::record::Against::Reference,
-            scalars: None,
+            inputs: None,
         }),
         4 => Outcome::TimedOut { limit_ns: n },
         _ => Outcome::Internal {

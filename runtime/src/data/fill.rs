@@ -59,61 +59,67 @@ pub fn fill(
     seed: u64,
 ) -> Result<Vec<u8>, FillError> {
     let random = RandomWords::new(seed, &slice.name);
-    let by_type = Fill::default_of(ty);
-    let declared = match &slice.fill {
-        Fill::ByType => &by_type,
-        declared => declared,
-    };
     let is_unusual = unusual::varies(slice, ty, seed);
-    for_elem_type!(ty, T => Ok(match declared {
-        _ if is_unusual => unusual_values::<T>(slice, declared, len, problem, &random, seed)?,
-        Fill::ByType => unreachable!("the default for a type should be another fill"),
-        Fill::Constant(value) => {
-            let value = T::from_f64(*value);
+    let range = range_of(slice, &slice.fill, ty, problem)?;
+    for_elem_type!(ty, T => Ok(match range {
+        _ if is_unusual => unusual_values::<T>(slice, range, len, &random, seed),
+        Range::Real(low, high) => random.real::<T>(low, high, len),
+        Range::Whole(first, end) => random.whole::<T>(first, end, len),
+        Range::One(value) => {
+            let value = T::from_f64(value);
             made(len, |_| move |_| value)
         }
-        Fill::Iota => made(len, |_| |index| T::from_f64(index as f64)),
-        Fill::Uniform { low, high } => uniform::<T>(slice, *low, *high, len, &random)?,
-        Fill::Below(bound) => {
-            let bound = below_bound(slice, bound, ty, problem)?;
-            random.whole::<T>(0, bound, len)
-        }
+        Range::Indices => made(len, |_| |index| T::from_f64(index as f64)),
     }))
 }
 
-/// The bytes of `len` elements of a slice that has unusual values with this seed. `declared` is its fill or the default.
-fn unusual_values<T: Element>(
+/// The values of a fill for one element type.
+#[derive(Clone, Copy, Debug)]
+enum Range {
+    /// Real numbers from the first number on, up to but not including the second.
+    Real(f64, f64),
+    /// Integers, likewise.
+    Whole(i128, i128),
+    /// One number.
+    One(f64),
+    /// The index of each element.
+    Indices,
+}
+
+fn range_of(
     slice: &SliceArg,
     declared: &Fill,
-    len: usize,
+    ty: ElemType,
     problem: &Problem,
+) -> Result<Range, FillError> {
+    Ok(match declared {
+        Fill::Uniform { low, high } => uniform(slice, *low, *high, ty)?,
+        Fill::Below(bound) => Range::Whole(0, below_bound(slice, bound, ty, problem)?),
+        Fill::Constant(value) => Range::One(*value),
+        Fill::Iota => Range::Indices,
+        Fill::ByType => range_of(slice, &Fill::default_of(ty), ty, problem)?,
+    })
+}
+
+/// The bytes of `len` elements of a slice that has unusual values with this seed.
+fn unusual_values<T: Element>(
+    slice: &SliceArg,
+    range: Range,
+    len: usize,
     random: &RandomWords,
     seed: u64,
-) -> Result<Vec<u8>, FillError> {
+) -> Vec<u8> {
     let has_default = slice.fill == Fill::ByType;
-    let bounds = match declared {
-        Fill::Constant(value) => {
-            return Ok(random.each(len, |place| unusual::near::<T>(*value, place)));
+    match range {
+        Range::One(value) => random.each(len, |place| unusual::near::<T>(value, place)),
+        Range::Whole(..) if has_default => random.each(len, unusual::integer::<T>),
+        Range::Real(..) if has_default && seed & unusual::LARGE != 0 => {
+            random.each(len, unusual::large::<T>)
         }
-        _ if has_default && !T::TYPE.is_float() => {
-            return Ok(random.each(len, unusual::integer::<T>));
-        }
-        _ if has_default && seed & unusual::LARGE != 0 => {
-            return Ok(random.each(len, unusual::large::<T>));
-        }
-        Fill::Below(bound) => (0.0, below_bound(slice, bound, T::TYPE, problem)? as f64),
-        Fill::Uniform { low, high } => {
-            // The declared range is checked as for usual values.
-            uniform::<T>(slice, *low, *high, 1, random)?;
-            (*low, *high)
-        }
-        Fill::Iota | Fill::ByType => unreachable!("these have no unusual values"),
-    };
-    let (low, high) = match T::TYPE.is_float() {
-        true => bounds,
-        false => (bounds.0.ceil(), bounds.1.ceil()),
-    };
-    Ok(random.each(len, |place| unusual::of_range::<T>(low, high, place)))
+        Range::Whole(first, end) => random.each(len, |at| unusual::whole::<T>(first, end, at)),
+        Range::Real(low, high) => random.each(len, |at| unusual::real::<T>(low, high, at)),
+        Range::Indices => made(len, |_| |index| T::from_f64(index as f64)),
+    }
 }
 
 /// The bytes of `len` elements, generated in ranges on all cores. `of` receives the index of the first element of a
@@ -159,30 +165,24 @@ fn largest_whole(ty: ElemType) -> i128 {
     }
 }
 
-fn uniform<T: Element>(
-    slice: &SliceArg,
-    low: f64,
-    high: f64,
-    len: usize,
-    random: &RandomWords,
-) -> Result<Vec<u8>, FillError> {
+fn uniform(slice: &SliceArg, low: f64, high: f64, ty: ElemType) -> Result<Range, FillError> {
     let empty = || FillError::Empty {
         argument: slice.name.clone(),
         low: low.to_string(),
         high: high.to_string(),
-        ty: T::TYPE,
+        ty,
     };
-    let Some((least, largest)) = T::TYPE.integer_range() else {
+    let Some((least, largest)) = ty.integer_range() else {
         if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) {
             return Err(empty());
         }
-        return Ok(random.real::<T>(low, high, len));
+        return Ok(Range::Real(low, high));
     };
     let (first, end) = (low.ceil() as i128, high.ceil() as i128);
     if first >= end || first < least || end - 1 > largest {
         return Err(empty());
     }
-    Ok(random.whole::<T>(first, end, len))
+    Ok(Range::Whole(first, end))
 }
 
 const TWO_32: f64 = 4_294_967_296.0;
@@ -362,6 +362,14 @@ mod tests {
                 whole.iter().any(|value| *value > 800),
                 seed == unusual::INTEGERS
             );
+            let labels: Vec<f32> = values(Fill::Below(Expr::Int(100)), 800, seed);
+            assert!(
+                labels
+                    .iter()
+                    .all(|value| value.fract() == 0.0 && *value < 100.0)
+            );
+            let most = labels.iter().filter(|value| **value == 99.0).count();
+            assert_eq!(most > 100, seed == unusual::FLOATS);
             let below: Vec<u32> = values(Fill::Below(Expr::Int(100)), 800, seed);
             assert!(below.iter().all(|value| *value < 100));
             let most = below.iter().filter(|value| **value == 99).count();

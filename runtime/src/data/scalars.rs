@@ -15,8 +15,8 @@ const FACTORS: [f64; 6] = [VARIED, 0.8125, 0.9375, 0.75, 0.84375, 0.6875];
 
 /// The value of the number with index `nth` among those of a kernel, with inputs of this seed:
 ///
-/// - With an odd seed, a floating-point number is the declared one times one of [`FACTORS`]. Zero stays zero, because a kernel may treat
-///   zero as a special case in which it reads less.
+/// - With an odd seed, a floating-point number is the declared one times one of [`FACTORS`]. Zero stays zero, because a
+///   kernel may treat zero as a special case in which it reads less.
 /// - With [`unusual::SCALARS`] in the seed, an integer that is declared as 0 is 1, and one that is declared as 1 is 0. A
 ///   floating-point zero is 7/8 if the seed is also odd.
 pub(super) fn of_seed(

@@ -1,5 +1,5 @@
 //! Inputs that programs may have and that random numbers of one range never contain: zeros, equal numbers, sorted ones, the
-//! ends of the range, numbers beside a constant, and large ones. A config that is right only for usual inputs is then
+//! ends of the range, numbers near a constant, and large ones. A config that is right only for usual inputs is then
 //! wrong. Bits of a seed select them. The kernel need not support them, so a case counts only if the baseline is right.
 
 use kiln_spec::{ElemType, Fill, SliceArg};
@@ -8,7 +8,7 @@ use super::element::Element;
 
 /// The bit of a seed with which scalars that are 0 or 1 have other values.
 pub const SCALARS: u64 = 1 << 63;
-/// The bit of a seed with which inputs of one constant have other values beside it.
+/// The bit of a seed with which inputs of one constant have other values near it.
 pub const CONSTANTS: u64 = 1 << 62;
 /// The bit of a seed with which floating-point inputs have unusual values of their range.
 pub const FLOATS: u64 = 1 << 61;
@@ -61,23 +61,37 @@ impl Place {
     }
 }
 
-/// An element of an input whose elements are in `[low, high)`, or integers from `low` to `high - 1`. The numbers of all
-/// parts have the same order of magnitude, because a tolerance is relative to the whole output.
-pub(super) fn of_range<T: Element>(low: f64, high: f64, place: Place) -> T {
-    let is_whole = !T::TYPE.is_float();
+/// An element of an input of real numbers in `[low, high)`.
+pub(super) fn real<T: Element>(low: f64, high: f64, place: Place) -> T {
     let range = high - low;
-    let most = if is_whole {
-        high - 1.0
+    let ends = [low, high - range / 64.0, high - range / 256.0];
+    let number = T::from_f64(in_range(ends, range, place).clamp(low, ends[2]));
+    // Rounding to a narrow type can give the upper bound, which is excluded.
+    if number.to_f64() < high {
+        number
     } else {
-        high - range / 256.0
-    };
+        T::from_f64(low)
+    }
+}
+
+/// An element of an input of integers from `first` to `end - 1`.
+pub(super) fn whole<T: Element>(first: i128, end: i128, place: Place) -> T {
+    let last = end - 1;
+    let ends = [first as f64, last as f64, last as f64];
+    let number = in_range(ends, (end - first) as f64, place).floor() as i128;
+    T::from_whole(number.clamp(first, last))
+}
+
+/// A number of a range of this size. `ends` are its smallest number, a large one, and its largest one, which the last
+/// element has. The numbers of all parts have the same order of magnitude, because a tolerance is relative to the whole
+/// output.
+fn in_range([low, large, most]: [f64; 3], range: f64, place: Place) -> f64 {
     let random = low + range * place.random;
-    let number = match place.part() {
+    match place.part() {
         _ if place.index + 1 == place.len => most,
         0 => 0.0_f64.clamp(low, most),
         1 => low,
-        2 if is_whole => most,
-        2 => high - range / 64.0,
+        2 => large,
         3 => low + range / 4.0 * (4.0 * place.random).floor(),
         4 => low + range * (0.5 + (place.random - 0.5) / 1024.0),
         5 => low + range * place.in_part(),
@@ -85,14 +99,7 @@ pub(super) fn of_range<T: Element>(low: f64, high: f64, place: Place) -> T {
         _ if place.random < 0.125 => low,
         _ if place.random < 0.25 => most,
         _ => random,
-    };
-    let number = if is_whole { number.floor() } else { number };
-    let number = T::from_f64(number.clamp(low, most));
-    // Rounding to a narrow type can give the upper bound, which is excluded.
-    if !is_whole && number.to_f64() >= high {
-        return T::from_f64(low);
     }
-    number
 }
 
 /// An element of an input of integers without `#[fill(..)]`.
@@ -172,25 +179,44 @@ mod tests {
         check::<u64>(LARGE_64);
     }
 
+    /// Checks the parts of an input whose smallest and largest numbers are these.
+    fn check_parts(values: &[f64], [low, most]: [f64; 2]) {
+        assert!(values.iter().all(|value| (low..=most).contains(value)));
+        assert!(values[..1000].iter().all(|&value| value == values[0]));
+        assert!(values[1000..2000].iter().all(|&value| value == low));
+        let mut large = values[2000..3000].iter();
+        assert!(large.all(|&value| value == values[2000] && value > low));
+        assert!(values[5000..6000].is_sorted());
+        assert_eq!(values[7999], most);
+    }
+
     #[test]
-    fn unusual_values_of_a_range_are_its_ends_equal_and_sorted_ones_and_stay_in_it() {
-        fn check<T: Element>(low: f64, high: f64, most: f64) {
-            let values: Vec<f64> = places()
-                .map(|place| of_range::<T>(low, high, place).to_f64())
-                .collect();
-            assert!(values.iter().all(|&value| (low..=most).contains(&value)));
-            assert!(values[..1000].iter().all(|&value| value == values[0]));
-            assert!(values[1000..2000].iter().all(|&value| value == low));
-            let mut last = values[2000..3000].iter();
-            assert!(last.all(|&value| value == values[2000] && value > low));
-            assert!(values[5000..6000].is_sorted());
-            assert_eq!(values[7999], most);
+    fn unusual_real_numbers_are_ends_of_their_range_equal_and_sorted_ones_and_stay_in_it() {
+        fn check<T: Element>(low: f64, high: f64) {
+            let values = places().map(|place| real::<T>(low, high, place).to_f64());
+            let most = high - (high - low) / 256.0;
+            check_parts(&values.collect::<Vec<f64>>(), [low, most]);
         }
-        check::<f32>(-1.0, 1.0, 1.0 - 2.0 / 256.0);
-        check::<half::f16>(0.5, 1.5, 1.5 - 1.0 / 256.0);
-        check::<f64>(-1e9, -1e8, -1e8 - 9e8 / 256.0);
-        check::<i32>(-5.0, 20.0, 19.0);
-        check::<u8>(0.0, 2.0, 1.0);
-        check::<u32>(0.0, 50_257.0, 50_256.0);
+        check::<f32>(-1.0, 1.0);
+        check::<half::f16>(0.5, 1.5);
+        check::<f64>(-1e9, -1e8);
+    }
+
+    #[test]
+    fn unusual_integers_are_ends_of_their_range_equal_and_sorted_ones_and_stay_in_it() {
+        fn check<T: Element>(first: i128, end: i128) {
+            let values = places().map(|place| whole::<T>(first, end, place).to_f64());
+            check_parts(
+                &values.collect::<Vec<f64>>(),
+                [first as f64, (end - 1) as f64],
+            );
+        }
+        check::<i32>(-5, 20);
+        check::<u8>(0, 2);
+        check::<u32>(0, 50_257);
+        check::<f32>(0, 100);
+        // A double cannot represent the largest number of this range.
+        let last = whole::<u64>(0, 1 << 62, places().last().unwrap());
+        assert_eq!(last, (1 << 62) - 1);
     }
 }

@@ -26,8 +26,8 @@ pub(super) fn of(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
 }
 
 /// Problems of another shape than `like`: about twice as large in one extent, a single element long in one (or as few as
-/// are valid), with a switch set otherwise, and with each extent moved to the next dimension. A config whose launch has a fixed size stops too early on the first ones. One that
-/// takes an extent for another, or for 1, is wrong on some of them.
+/// are valid), with a switch set otherwise, and with each extent moved to the next dimension. A config whose launch has a
+/// fixed size stops too early on the first ones. One that takes an extent for another, or for 1, is wrong on some of them.
 pub(super) fn reshaped(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
     let sizes: Vec<_> = like
         .iter()

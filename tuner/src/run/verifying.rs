@@ -2,16 +2,15 @@
 
 use std::time::Instant;
 
-use kiln::unusual;
 use kiln_cache::Outcome;
-use kiln_spec::Config;
+use kiln_spec::{Config, ElemType};
 
 use crate::progress::Stage;
 use crate::run::clock::nanoseconds;
 use crate::run::evaluate::{Contender, Evaluator};
 use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which};
-use kiln_lab::cases::Case;
+use kiln_lab::cases::{self, Case};
 use kiln_lab::check::Checked;
 use kiln_lab::verify::Proof;
 use kiln_lab::worker::{ArmJob, WorkerError};
@@ -70,7 +69,11 @@ impl Evaluator<'_> {
         let checker = self.checker.as_ref();
         let may_run = |case: &Case| match checker {
             Ok(checker) => checker.baseline_passes(verifier.expected, case),
-            Err(_) => case.seed & unusual::INTEGERS == 0,
+            // An integer may be an index, and nothing would report that it is outside its table.
+            Err(_) => cases::unusual_inputs(verifier.spec, &case.problem, case.seed).all(|slice| {
+                let ty = verifier.spec.elem_type(slice, &case.problem);
+                ty.is_some_and(ElemType::is_float)
+            }),
         };
         let kept = self.kept.as_mut();
         cases.extend(self.cases.unusual(verifier, arm, kept, may_run));

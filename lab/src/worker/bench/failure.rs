@@ -29,9 +29,13 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
                 rig::ExpectedSource::ReferenceEntry => Against::ReferenceEntry,
                 rig::ExpectedSource::Baseline => Against::Baseline,
             },
-            scalars: None,
+            inputs: None,
         }),
-        RigError::NotANumber { output, index } => Outcome::NotANumber { output, index },
+        RigError::NotANumber { output, index } => Outcome::NotANumber {
+            output,
+            index,
+            inputs: None,
+        },
         RigError::Unwritten {
             output,
             index,
@@ -42,6 +46,7 @@ pub(super) fn outcome_of(error: RigError) -> Outcome {
             index,
             count,
             len,
+            inputs: None,
         },
         RigError::ReadsOutput { output, index } => Outcome::ReadsOutput { output, index },
         RigError::Unjudged(unjudged) => Outcome::NotComparable {
