@@ -13,14 +13,19 @@ impl fmt::Display for MaxError {
             "{}[{}] is {}, but the {} says {} (error {}, bound {})",
             self.output, self.index, self.got, self.against, self.want, self.error, self.bound
         )?;
-        write_inputs(f, self.inputs.as_deref())
+        With(&self.inputs).fmt(f)
     }
 }
 
-fn write_inputs(f: &mut fmt::Formatter<'_>, inputs: Option<&str>) -> fmt::Result {
-    match inputs {
-        Some(inputs) => write!(f, ", with {inputs}"),
-        None => Ok(()),
+/// The inputs that did not have their usual values, as the end of a sentence.
+struct With<'o>(&'o Option<Box<str>>);
+
+impl fmt::Display for With<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(inputs) => write!(f, ", with {inputs}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -53,23 +58,18 @@ impl fmt::Display for Outcome {
                 output,
                 index,
                 inputs,
-            } => {
-                write!(f, ": {output}[{index}]")?;
-                write_inputs(f, inputs.as_deref())
-            }
+            } => write!(f, ": {output}[{index}]{}", With(inputs)),
             Outcome::Unwritten {
                 output,
                 index,
                 count,
                 len,
                 inputs,
-            } => {
-                write!(
-                    f,
-                    ": {output}[{index}] ({count} of the {len} elements of `{output}`)"
-                )?;
-                write_inputs(f, inputs.as_deref())
-            }
+            } => write!(
+                f,
+                ": {output}[{index}] ({count} of the {len} elements of `{output}`){}",
+                With(inputs)
+            ),
             Outcome::ReadsOutput { output, index } => write!(
                 f,
                 ": {output}[{index}] depends on what `{output}` contained before the launch; if the kernel reads \
