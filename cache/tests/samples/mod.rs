@@ -72,16 +72,7 @@ pub fn outcome(n: u64) -> Outcome {
         4 => Outcome::OutOfMemory {
             needed_bytes: Some(n),
         },
-        5 => Outcome::Incorrect(MaxError {
-            output: "c".into(),
-            index: n,
-            got: Real(f64::NAN),
-            want: Real(n as f64 / 3.0),
-            error: Real(f64::INFINITY),
-            bound: Real(1e-5),
-            against: Against::Baseline,
-            inputs: (n % 2 == 1).then(|| "beta = 0.875 instead of 0".into()),
-        }),
+        5 => Outcome::Incorrect(max_error(n)),
         6 => Outcome::NotANumber {
             output: "c".into(),
             index: n,
@@ -131,6 +122,19 @@ pub fn outcome(n: u64) -> Outcome {
             min_ns: n * 9,
             ratio_ppm: n.is_multiple_of(2).then_some(n),
         }),
+    }
+}
+
+fn max_error(n: u64) -> MaxError {
+    MaxError {
+        output: "c".into(),
+        index: n,
+        got: Real(f64::NAN),
+        want: Real(n as f64 / 3.0),
+        error: Real(f64::INFINITY),
+        bound: Real(1e-5),
+        against: Against::Baseline,
+        inputs: (n % 2 == 1).then(|| "beta = 0.875 instead of 0".into()),
     }
 }
 
