@@ -187,9 +187,9 @@ impl Verifier<'_> {
             let deadline = self.deadline(arm, &job.problem);
             let request = Request::Verify(job.clone());
             let reply = worker.ask_watched(&request, deadline, on_launch);
-            let seed = job.seed;
+            let (problem, seed) = (job.problem.clone(), job.seed);
             let blamed = reply.map_err(|error| self.blame_alignment(arm, job, error));
-            match blamed.map_err(|error| self.name_inputs(seed, error))? {
+            match blamed.map_err(|error| self.name_inputs(&problem, seed, error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -208,11 +208,14 @@ impl Verifier<'_> {
         Ok(proof)
     }
 
-    /// Adds the scalars and inputs that do not have their usual values with this seed to an error about outputs or about a
-    /// fault.
-    fn name_inputs(&self, seed: u64, mut error: WorkerError) -> WorkerError {
-        let mut changes = scalars::changes(self.spec, &self.bench.problem, seed);
+    /// Adds the problem, if it is not the tuned one, and the scalars and inputs that do not have their usual values with
+    /// this seed, to an error about outputs or about a fault.
+    fn name_inputs(&self, problem: &Problem, seed: u64, mut error: WorkerError) -> WorkerError {
+        let mut changes = scalars::changes(self.spec, problem, seed);
         changes.extend(self.unusual_inputs(seed));
+        if *problem != self.bench.problem {
+            changes.insert(0, problem.to_string());
+        }
         if changes.is_empty() {
             return error;
         }

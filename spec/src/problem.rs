@@ -56,6 +56,15 @@ impl Problem {
         }
     }
 
+    /// By which factor a size exceeds that of another problem, at most; 1 if none does.
+    pub fn growth_over(&self, other: &Problem) -> f64 {
+        let grown = self.iter().filter_map(|(name, _)| {
+            let (own, others) = (self.size(name)?, other.size(name)?);
+            Some(own as f64 / others.max(1) as f64)
+        });
+        grown.fold(1.0, f64::max)
+    }
+
     /// The same problem with a different size for one dimension.
     pub(crate) fn with_size(&self, name: &str, size: i64) -> Problem {
         self.with(name, ProblemValue::Size(size))
@@ -91,5 +100,24 @@ impl Scope for Problem {
             ProblemValue::Size(x) => Value::Int(i128::from(x)),
             ProblemValue::Type(x) => Value::Name(x.name().into()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_the_largest_ratio_of_a_size_and_at_least_1() {
+        let problem = |rows, cols| {
+            Problem::new([
+                ("rows".into(), ProblemValue::Size(rows)),
+                ("cols".into(), ProblemValue::Size(cols)),
+            ])
+        };
+        let tuned = problem(1024, 512);
+        assert_eq!(problem(11, 2048).growth_over(&tuned), 4.0);
+        assert_eq!(problem(11, 7).growth_over(&tuned), 1.0);
+        assert_eq!(problem(3, 7).growth_over(&problem(0, 7)), 3.0);
     }
 }

@@ -315,9 +315,13 @@ enum Trouble {
 /// because the author may not know that Kiln also verifies other sizes.
 fn failed_on(outcome: &Outcome, failing: Option<&Problem>, problem: &Problem) -> Trouble {
     Trouble::Failed(match failing {
-        Some(failing) if failing != problem => format!(
-            "{outcome} (on {failing}, one of the sizes on which Kiln verifies every config)"
-        ),
+        Some(failing)
+            if failing != problem && !outcome.to_string().contains(&failing.to_string()) =>
+        {
+            format!(
+                "{outcome} (on {failing}, one of the sizes on which Kiln verifies every config)"
+            )
+        }
         _ => outcome.to_string(),
     })
 }

@@ -26,11 +26,12 @@ const FORMAT: u8 = 4;
 const LAUNCHED: u8 = 1;
 const UNUSUAL: u8 = 2;
 
-/// The relative tolerance if floating-point inputs have unusual values. A right config may lose accuracy where values cancel, for example
-/// if it subtracts the mean of equal numbers. A wrong one is wrong by much more.
-const UNUSUAL_TOLERANCE: f64 = 1e-3;
+/// The relative tolerance if floating-point inputs have unusual values, and the largest one for large problems. A right
+/// config may lose accuracy where values cancel, for example if it subtracts the mean of equal numbers. A wrong one is
+/// wrong by much more.
+const WIDER_TOLERANCE: f64 = 1e-3;
 /// The least and the largest factor by which the tolerance is widened for unusual values.
-const UNUSUAL_SLACK: [f64; 2] = [8.0, 128.0];
+const WIDER: [f64; 2] = [8.0, 128.0];
 
 /// The expected outputs of one launch. The key of an output is the index of its argument.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +42,8 @@ pub struct Expected {
     launched: bool,
     /// Whether floating-point inputs have unusual values of their range or large ones.
     unusual: bool,
+    /// By which factor a size of the problem exceeds that of the problem for which the tolerance was declared; 0 if unknown.
+    growth: f64,
     /// Outputs that were compared with these. All comparisons are for one kernel spec.
     pub(super) passed: Passed,
 }
@@ -74,6 +77,13 @@ impl Expected {
         }
     }
 
+    /// Sets by which factor a size of the problem exceeds that of the problem for which the tolerance was declared. The
+    /// rounding errors of a sum grow in proportion to the number of its addends, at most (N. J. Higham, "The accuracy of
+    /// floating point summation", 1993).
+    pub fn of_growth(self, growth: f64) -> Expected {
+        Expected { growth, ..self }
+    }
+
     /// Expected outputs that a launch will produce. Empty at first; [`Self::insert`] adds each output.
     pub fn of_launch() -> Expected {
         Expected {
@@ -84,13 +94,15 @@ impl Expected {
 
     /// The factor by which a comparison with these outputs widens the tolerance. It is 1 if a reference computed the
     /// outputs, and 2 if a launch did, because then the expected values themselves are exact only to within the
-    /// tolerance. It is larger if floating-point inputs have unusual values.
+    /// tolerance. It is larger if floating-point inputs have unusual values, or if the problem is larger than the one for
+    /// which the tolerance was declared.
     pub fn slack(&self, tolerance: &Tolerance) -> f64 {
         let launched = if self.launched { 2.0 } else { 1.0 };
-        let [least, most] = UNUSUAL_SLACK;
+        let [least, most] = WIDER;
+        let wider = (WIDER_TOLERANCE / tolerance.relative).clamp(least, most);
         match self.unusual {
-            true => launched * (UNUSUAL_TOLERANCE / tolerance.relative).clamp(least, most),
-            false => launched,
+            true => launched * wider,
+            false => launched * self.growth.clamp(1.0, wider),
         }
     }
 
@@ -261,5 +273,24 @@ mod tests {
             assert!(Expected::from_bytes(&damaged).is_err());
         }
         assert!(Expected::from_bytes(&[]).is_err());
+    }
+
+    #[test]
+    fn the_tolerance_grows_with_the_problem_but_not_without_limit() {
+        let tolerance = |relative| Tolerance {
+            relative,
+            absolute: 0.0,
+        };
+        let slack = |growth, relative| {
+            let expected = Expected::default().of_growth(growth);
+            expected.slack(&tolerance(relative))
+        };
+        assert_eq!(slack(0.5, 1e-5), 1.0);
+        assert_eq!(slack(32.0, 1e-5), 32.0);
+        assert_eq!(slack(1e6, 1e-5), 100.0);
+        assert_eq!(slack(1e6, 1e-9), 128.0);
+        assert_eq!(slack(1e6, 1e-2), 8.0);
+        let launched = Expected::of_launch().of_growth(3.0);
+        assert_eq!(launched.slack(&tolerance(1e-5)), 6.0);
     }
 }

@@ -202,11 +202,14 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 }
 
 #[test]
-fn a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails() {
-    refuses(
-        "a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails",
-        "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
-         grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 50000))",
+fn a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails_and_the_text_names_the_size() {
+    let task = refuses_with(
+        "a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails_and_the_text_names_the_size",
+        (
+            "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
+             grid(n.div_ceil(THREADS)), block(THREADS), problems((n = 50000))",
+            ARGUMENTS,
+        ),
         r#"
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
@@ -219,6 +222,9 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 "#,
         ("WRONG=true", "incorrect"),
     );
+    if let Some(task) = task {
+        assert!(task.to_string().contains("with n=50001"), "{task:#}");
+    }
 }
 
 #[test]

@@ -50,12 +50,13 @@ impl Kept {
         Ok(rig)
     }
 
-    /// The expected outputs in a file. A kept file is read only once.
-    pub(super) fn expected(&mut self, path: &Path) -> Result<Rc<Expected>, Outcome> {
+    /// The expected outputs in a file, for a problem that is this much larger than the tuned one. A kept file is read only
+    /// once.
+    pub(super) fn expected(&mut self, path: &Path, growth: f64) -> Result<Rc<Expected>, Outcome> {
         if let Some(expected) = self.expected.get(path) {
             return Ok(expected.clone());
         }
-        let expected = Rc::new(read_expected(path)?);
+        let expected = Rc::new(read_expected(path)?.of_growth(growth));
         if self.is_used {
             self.expected.insert(path.to_owned(), expected.clone());
         }

@@ -36,7 +36,8 @@ impl Opened {
         let config = self.arm(job.arm)?.job.config.clone();
         let case = (&job.problem, job.seed, job.layout);
         let rig = self.kept.rig(&self.stream, (&self.spec, &config), case)?;
-        let expected = self.kept.expected(&job.expected)?;
+        let growth = job.problem.growth_over(&self.problem);
+        let expected = self.kept.expected(&job.expected, growth)?;
         let arm = self.arm(job.arm)?;
         let mut verified = Verified {
             worst: 0.0,
