@@ -254,9 +254,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the check build of the baseline passes a case.
-    pub fn baseline_passes(&self, expected: &Expectations, case: &Case) -> bool {
-        let cases = std::slice::from_ref(case);
+    /// Whether the check build of the baseline passes all these cases.
+    pub fn baseline_passes(&self, expected: &Expectations, cases: &[Case]) -> bool {
         let passes =
             |compiled: Compiled| self.verifier(expected).verify(&compiled.arm, cases).is_ok();
         self.build(Which::Baseline).is_ok_and(passes)

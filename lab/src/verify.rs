@@ -19,6 +19,10 @@ use crate::{Bench, launch_deadline};
 /// Time limit for a case in a check build.
 const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 
+/// Time limit for the baseline with unusual inputs. A kernel may take very long with some values, for example with a large
+/// number of repetitions. It does not support such values then.
+const UNUSUAL_DEADLINE: Duration = Duration::from_secs(3);
+
 /// Time limit for a worker to open.
 const OPENING: Duration = Duration::from_secs(20);
 
@@ -184,7 +188,7 @@ impl Verifier<'_> {
     ) -> Result<Proof, WorkerError> {
         let mut proof = Proof::default();
         for job in jobs {
-            let deadline = self.deadline(arm, &job.problem);
+            let deadline = self.deadline(arm, &job);
             let request = Request::Verify(job.clone());
             let reply = worker.ask_watched(&request, deadline, on_launch);
             let (problem, seed) = (job.problem.clone(), job.seed);
@@ -259,7 +263,7 @@ impl Verifier<'_> {
         if !crashed || !matches!(job.layout, Layout::Views | Layout::Mixed | Layout::Pairs) {
             return error;
         }
-        let deadline = self.deadline(arm, &job.problem);
+        let deadline = self.deadline(arm, &job);
         let aligned = VerifyJob {
             layout: Layout::Zones,
             ..job
@@ -285,14 +289,17 @@ impl Verifier<'_> {
 
     /// Time limit for a case. It covers the launches of the receipt and release entries, and the time in which the host
     /// handles the data.
-    fn deadline(&self, arm: &ArmJob, problem: &Problem) -> Duration {
+    fn deadline(&self, arm: &ArmJob, job: &VerifyJob) -> Duration {
+        let bytes = self.spec.footprint_bytes(&job.problem).unwrap_or(0);
+        let handling = Duration::from_nanos(bytes.saturating_mul(HANDLING_NS_PER_BYTE));
+        if arm.baseline && job.seed & unusual::ANY != 0 {
+            return UNUSUAL_DEADLINE + handling;
+        }
         if arm.check {
             // A check build is much slower because it checks every access. The baseline was timed without checks, so
             // its time cannot be used to compute the limit.
             return CHECK_DEADLINE;
         }
-        let bytes = self.spec.footprint_bytes(problem).unwrap_or(0);
-        let handling = Duration::from_nanos(bytes.saturating_mul(HANDLING_NS_PER_BYTE));
         launch_deadline(self.baseline_ns).saturating_mul(LAUNCHES)
             + Duration::from_secs(4)
             + handling

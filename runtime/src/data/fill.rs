@@ -62,7 +62,10 @@ pub fn fill(
     let is_unusual = unusual::varies(slice, ty, seed);
     let range = range_of(slice, &slice.fill, ty, problem)?;
     for_elem_type!(ty, T => Ok(match range {
-        _ if is_unusual => unusual_values::<T>(slice, range, len, &random, seed),
+        _ if is_unusual => {
+            let shape = (len, unusual::row_of(problem, len));
+            unusual_values::<T>(slice, range, shape, &random, seed)
+        }
         Range::Real(low, high) => random.real::<T>(low, high, len),
         Range::Whole(first, end) => random.whole::<T>(first, end, len),
         Range::One(value) => {
@@ -101,24 +104,30 @@ fn range_of(
     })
 }
 
-/// The bytes of `len` elements of a slice that has unusual values with this seed.
+/// The bytes of the elements of a slice that has unusual values with this seed. `shape` is their number and that of a row.
 fn unusual_values<T: Element>(
     slice: &SliceArg,
     range: Range,
-    len: usize,
+    shape: (usize, usize),
     random: &RandomWords,
     seed: u64,
 ) -> Vec<u8> {
     let has_default = slice.fill == Fill::ByType;
+    let has = |kind| seed & kind != 0;
     match range {
-        Range::One(value) => random.each(len, |place| unusual::near::<T>(value, place)),
-        Range::Whole(..) if has_default => random.each(len, unusual::integer::<T>),
-        Range::Real(..) if has_default && seed & unusual::LARGE != 0 => {
-            random.each(len, unusual::large::<T>)
+        Range::One(value) => random.each(shape, |at| unusual::near::<T>(value, at)),
+        Range::Indices => made(shape.0, |_| |index| T::from_f64(index as f64)),
+        Range::Whole(first, end) if has(unusual::LAST) => {
+            random.each(shape, |at| unusual::last_whole::<T>(first, end, at))
         }
-        Range::Whole(first, end) => random.each(len, |at| unusual::whole::<T>(first, end, at)),
-        Range::Real(low, high) => random.each(len, |at| unusual::real::<T>(low, high, at)),
-        Range::Indices => made(len, |_| |index| T::from_f64(index as f64)),
+        Range::Real(low, high) if has(unusual::LAST) => {
+            random.each(shape, |at| unusual::last_real::<T>(low, high, at))
+        }
+        Range::Whole(..) if has(unusual::BITS) => random.each(shape, unusual::bits::<T>),
+        Range::Whole(..) if has_default => random.each(shape, unusual::integer::<T>),
+        Range::Real(..) if has(unusual::LARGE) => random.each(shape, unusual::large::<T>),
+        Range::Whole(first, end) => random.each(shape, |at| unusual::whole::<T>(first, end, at)),
+        Range::Real(low, high) => random.each(shape, |at| unusual::real::<T>(low, high, at)),
     }
 }
 
@@ -238,14 +247,19 @@ impl RandomWords {
         }
     }
 
-    /// The bytes of `len` elements, which `of` computes.
-    fn each<T: Pod>(&self, len: usize, of: impl Fn(Place) -> T + Sync) -> Vec<u8> {
+    /// The bytes of `len` elements, which `of` computes. A row has `row` elements.
+    fn each<T: Pod>(&self, (len, row): (usize, usize), of: impl Fn(Place) -> T + Sync) -> Vec<u8> {
         let of = &of;
         made(len, |first| {
             let mut words = self.words(first);
             move |index| {
                 let random = f64::from(words.word()) / TWO_32;
-                of(Place { index, len, random })
+                of(Place {
+                    index,
+                    len,
+                    row,
+                    random,
+                })
             }
         })
     }

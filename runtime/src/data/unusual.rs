@@ -1,8 +1,8 @@
 //! Inputs that programs may have and that random numbers of one range never contain: zeros, equal numbers, sorted ones, the
-//! ends of the range, numbers near a constant, and large ones. A config that is right only for usual inputs is then
+//! ends of the range, numbers near a constant, large ones, a large one among small ones, and words of any bits. A config that is right only for usual inputs is then
 //! wrong. Bits of a seed select them. The kernel need not support them, so a case counts only if the baseline is right.
 
-use kiln_spec::{ElemType, Fill, SliceArg};
+use kiln_spec::{ElemType, Fill, Problem, SliceArg};
 
 use super::element::Element;
 
@@ -17,19 +17,26 @@ pub const FLOATS: u64 = 1 << 61;
 pub const INTEGERS: u64 = 1 << 60;
 /// The bit of a seed with which floating-point inputs without `#[fill(..)]` have large values.
 pub const LARGE: u64 = 1 << 59;
+/// The bit of a seed with which the last element of each row of an input is large, and the others are small.
+pub const LAST: u64 = 1 << 58;
+/// The bit of a seed with which integer inputs without `#[fill(..)]` have any bits.
+pub const BITS: u64 = 1 << 57;
 /// The bits with which inputs have unusual values.
-pub const INPUTS: [u64; 4] = [CONSTANTS, FLOATS, INTEGERS, LARGE];
+pub const INPUTS: [u64; 6] = [CONSTANTS, FLOATS, INTEGERS, LARGE, LAST, BITS];
+/// The bits with which a right config may lose accuracy.
+pub const INACCURATE: u64 = FLOATS | LARGE | LAST;
 /// All bits of this kind.
-pub const ANY: u64 = SCALARS | CONSTANTS | FLOATS | INTEGERS | LARGE;
+pub const ANY: u64 = SCALARS | CONSTANTS | FLOATS | INTEGERS | LARGE | LAST | BITS;
 
 /// Whether a slice with elements of this type has unusual values with this seed.
 pub fn varies(slice: &SliceArg, ty: ElemType, seed: u64) -> bool {
     let kind = match (&slice.fill, ty.is_float()) {
         (Fill::Constant(_), _) => CONSTANTS,
         (Fill::Iota, _) => 0,
-        (Fill::ByType, true) => FLOATS | LARGE,
-        (Fill::Uniform { .. } | Fill::Below(_), true) => FLOATS,
-        (Fill::Uniform { .. } | Fill::Below(_) | Fill::ByType, false) => INTEGERS,
+        (Fill::ByType, true) => FLOATS | LARGE | LAST,
+        (Fill::ByType, false) => INTEGERS | LAST | BITS,
+        (Fill::Uniform { .. } | Fill::Below(_), true) => FLOATS | LAST,
+        (Fill::Uniform { .. } | Fill::Below(_), false) => INTEGERS | LAST,
     };
     seed & kind != 0
 }
@@ -46,7 +53,17 @@ const LARGE_32: f64 = 1000.0;
 pub(super) struct Place {
     pub(super) index: usize,
     pub(super) len: usize,
+    /// The number of elements of a row.
+    pub(super) row: usize,
     pub(super) random: f64,
+}
+
+/// The number of elements of a row of an input: the last size of the problem that divides its length, or its length.
+pub(super) fn row_of(problem: &Problem, len: usize) -> usize {
+    let sizes = problem.iter().filter_map(|(name, _)| problem.size(name));
+    let sizes = sizes.filter_map(|size| usize::try_from(size).ok());
+    let divides = |size: &usize| *size > 1 && *size < len && len.is_multiple_of(*size);
+    sizes.filter(divides).last().unwrap_or(len)
 }
 
 impl Place {
@@ -95,11 +112,58 @@ fn in_range([low, large, most]: [f64; 3], range: f64, place: Place) -> f64 {
         3 => low + range / 4.0 * (4.0 * place.random).floor(),
         4 => low + range * (0.5 + (place.random - 0.5) / 1024.0),
         5 => low + range * place.in_part(),
-        6 => (2.0 * random).round() / 2.0,
+        6 => {
+            // Whole numbers, halves, and so on up to multiples of 1/64.
+            let parts = f64::from(1 << (place.index % 7));
+            (parts * random).round() / parts
+        }
         _ if place.random < 0.125 => low,
-        _ if place.random < 0.25 => most,
+        _ if place.random < 0.25 => large,
         _ => random,
     }
+}
+
+/// An element of a real input in `[low, high)` of which the last element of each row is large.
+pub(super) fn last_real<T: Element>(low: f64, high: f64, place: Place) -> T {
+    let range = high - low;
+    let most = high - range / 256.0;
+    let number = T::from_f64(last_in_range([low, most], range / 1024.0, place).clamp(low, most));
+    if number.to_f64() < high {
+        number
+    } else {
+        T::from_f64(low)
+    }
+}
+
+/// An element of an input of integers from `first` to `end - 1` of which the last element of each row is large.
+pub(super) fn last_whole<T: Element>(first: i128, end: i128, place: Place) -> T {
+    let ends = [first as f64, (end - 1) as f64];
+    let number = last_in_range(ends, (end - first) as f64 / 8.0, place).floor() as i128;
+    T::from_whole(number.clamp(first, end - 1))
+}
+
+/// A number that is small, or large at the end of a row. A small one is at most `small` above zero; in the second half of an
+/// input with rows, it is as far below the large one as possible. If the length is even, the last element of a single row
+/// is the least one, because it may be a minimum.
+fn last_in_range([low, most]: [f64; 2], small: f64, place: Place) -> f64 {
+    let has_rows = place.row < place.len;
+    let is_end = (place.index + 1).is_multiple_of(place.row);
+    match is_end {
+        true if !has_rows && place.len.is_multiple_of(2) => low,
+        true => most,
+        false if has_rows && 2 * place.index >= place.len => low,
+        false => 0.0_f64.clamp(low, most) + small * place.random,
+    }
+}
+
+/// An integer of any bits.
+pub(super) fn bits<T: Element>(place: Place) -> T {
+    let limits = T::TYPE.integer_range().unwrap_or((0, 1));
+    // An odd factor spreads 32 random bits over 64.
+    let random = (place.random * 4_294_967_296.0) as u64;
+    let spread = random.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let span = limits.1 - limits.0 + 1;
+    T::from_whole(limits.0 + i128::from(spread.rotate_left(32)).rem_euclid(span))
 }
 
 /// An element of an input of integers without `#[fill(..)]`.
@@ -156,6 +220,7 @@ mod tests {
         (0..8000).map(|index| Place {
             index,
             len: 8000,
+            row: 100,
             random: (index * 7 % 1000) as f64 / 1000.0,
         })
     }
@@ -218,5 +283,67 @@ mod tests {
         // A double cannot represent the largest number of this range.
         let last = whole::<u64>(0, 1 << 62, places().last().unwrap());
         assert_eq!(last, (1 << 62) - 1);
+    }
+
+    #[test]
+    fn the_last_element_of_each_row_is_large_and_the_others_are_small() {
+        let values: Vec<f64> = places()
+            .map(|place| last_real::<f32>(-1.0, 1.0, place).to_f64())
+            .collect();
+        for (index, value) in values.iter().enumerate() {
+            match ((index + 1) % 100, index) {
+                (0, _) => assert!(*value > 0.99),
+                (_, 4000..) => assert_eq!(*value, -1.0),
+                _ => assert!((0.0..0.002).contains(value), "{value}"),
+            }
+        }
+        let alone = |len: usize| {
+            let place = |index| Place {
+                index,
+                len,
+                row: len,
+                random: 0.5,
+            };
+            let of = |index| last_whole::<i32>(-3, 5, place(index)).to_f64();
+            (of(0), of(len - 1))
+        };
+        assert_eq!(alone(7), (0.0, 4.0));
+        assert_eq!(alone(8), (0.0, -3.0));
+    }
+
+    #[test]
+    fn rows_have_the_last_size_that_divides_the_length() {
+        let sizes = [("m", 4), ("n", 6), ("one", 1)];
+        let sizes = sizes.map(|(name, size)| (name.into(), kiln_spec::ProblemValue::Size(size)));
+        let problem = Problem::new(sizes);
+        assert_eq!(row_of(&problem, 24), 6);
+        assert_eq!(row_of(&problem, 16), 4);
+        assert_eq!(row_of(&problem, 6), 6);
+        assert_eq!(row_of(&problem, 7), 7);
+        assert_eq!(row_of(&problem, 0), 0);
+    }
+
+    #[test]
+    fn any_bit_of_a_word_is_sometimes_set_and_sometimes_not() {
+        fn check<T: Element>(width: usize) {
+            let words: Vec<T> = (0..4000_u32)
+                .map(|index| Place {
+                    index: index as usize,
+                    len: 4000,
+                    row: 4000,
+                    random: f64::from(index.wrapping_mul(2_654_435_761)) / 4_294_967_296.0,
+                })
+                .map(bits::<T>)
+                .collect();
+            for bit in 0..width {
+                let is_set = |word: &&T| bytemuck::bytes_of(*word)[bit / 8] >> (bit % 8) & 1 == 1;
+                let set = words.iter().filter(is_set).count();
+                assert!((1000..3000).contains(&set), "bit {bit}: {set}");
+            }
+        }
+        check::<u8>(8);
+        check::<i16>(16);
+        check::<u32>(32);
+        check::<i64>(64);
     }
 }

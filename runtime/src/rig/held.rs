@@ -13,8 +13,9 @@ use crate::launch::Aligned;
 use crate::parallel;
 /// Minimum size in bytes of each guard zone. One is before each buffer and one is after it.
 const GUARD_BYTES: usize = 1024;
-/// The byte that fills guard zones.
-const GUARD: u8 = 0xA5;
+/// The byte that fills guard zones. In floating point, an element of such bytes is large or NaN, so that a stray read of it
+/// changes a sum.
+const GUARD: u8 = 0x7E;
 /// The byte that fills outputs before a launch. In every real type, an element of such bytes is NaN.
 pub(super) const POISON: u8 = 0xFF;
 /// Like [`POISON`], for a second launch. The second launch shows whether an element was never written, or whether the

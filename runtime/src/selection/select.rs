@@ -40,7 +40,7 @@ pub fn select(kernel: &'static Kernel, device: &DeviceInfo, problem: &Problem) -
     };
     let mut why_first = None;
     for fit in &fits {
-        match why_not(kernel, fit.row, device, problem) {
+        match why_not(kernel, fit, device, problem) {
             None => return fit.into(),
             Some(why) => {
                 why_first.get_or_insert(why);
@@ -85,15 +85,29 @@ fn usable(kernel: &'static Kernel) -> impl Iterator<Item = Offer<'static>> {
         })
 }
 
-/// The reason why a row cannot be launched for a problem on a device; `None` if it can.
+/// The reason why a row cannot be launched for a problem on a device; `None` if it can. If the baseline is another entry
+/// that excludes a problem, no outputs of a row were compared for such problems, so only a row of the problem itself can be
+/// launched.
 fn why_not(
     kernel: &'static Kernel,
-    row: usize,
+    fit: &Fit,
     device: &DeviceInfo,
     problem: &Problem,
 ) -> Option<String> {
-    let checked = kernel.check_choice(Choice::Row(row), problem, &device.limits);
-    checked.err().map(|invalid| invalid.to_string())
+    let invalid = |choice| {
+        let checked = kernel.check_choice(choice, problem, &device.limits);
+        checked.err()
+    };
+    if let Some(invalid) = invalid(Choice::Row(fit.row)) {
+        return Some(invalid.to_string());
+    }
+    if fit.distance == 0.0 || !kernel.spec().baseline_is_another_entry() {
+        return None;
+    }
+    let excluded = invalid(Choice::Baseline)?;
+    Some(format!(
+        "its outputs were compared with those of the baseline, which excludes this problem: {excluded}"
+    ))
 }
 
 impl Kernel {

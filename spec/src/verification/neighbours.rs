@@ -10,7 +10,7 @@ const MAX_CHANGE: i64 = 64;
 /// Maximum size of an extent of few elements.
 const MAX_SINGLE: i64 = 8;
 /// Maximum number of problems of another shape.
-const MAX_RESHAPED: usize = 8;
+const MAX_RESHAPED: usize = 12;
 
 /// One problem with smaller and two with larger extents than `like`, each as near to it as possible. The extents of the
 /// third differ by 2 or more: vectors of 4 then leave two elements. A problem is missing if no extent can change.
@@ -26,7 +26,7 @@ pub(super) fn of(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
 }
 
 /// Problems of another shape than `like`: about twice as large in one extent, a single element long in one (or as few as
-/// are valid), with a switch set otherwise, and with each extent moved to the next dimension. A config whose launch has a
+/// are valid), with a switch set otherwise, with each extent moved to the next dimension, and without elements in one. A config whose launch has a
 /// fixed size stops too early on the first ones. One that takes an extent for another, or for 1, is wrong on some of them.
 pub(super) fn reshaped(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
     let sizes: Vec<_> = like
@@ -52,10 +52,12 @@ pub(super) fn reshaped(like: &Problem, derive: &Derive<'_>) -> Vec<Problem> {
         let mut smallest = (1..=MAX_SINGLE).map(|size| like.with_size(name, size));
         smallest.find(|changed| derive.is_valid(changed))
     });
+    // A loop that begins with the first element reads one that does not exist.
+    let none = sizes.iter().map(|(name, _)| like.with_size(name, 0));
     // A size of 0 or 1 may be a switch.
     let switches = sizes.iter().filter(|(_, size)| matches!(size, 0 | 1));
     let switched = switches.map(|(name, size)| like.with_size(name, 1 - size));
-    let others = single.chain(switched).chain([turned]);
+    let others = single.chain(switched).chain([turned]).chain(none);
     let others = others.filter(|_| sizes.len() > 1);
     let others = others.filter(|other| other != like && derive.is_valid(other));
     doubled.chain(others).take(MAX_RESHAPED).collect()

@@ -134,13 +134,15 @@ impl<'a> CaseFinder<'a> {
     }
 
     /// The unusual cases that the baseline supports, on the largest small problem and, if that is cheap, on the tuned one.
-    /// `may_run` says whether the baseline stays inside its buffers in a case: an integer may be an index.
+    /// Inputs whose last elements are large also come with the sizes next to the tuned ones, at which a config may drop
+    /// some elements. `may_run` says whether the baseline stays inside its buffers in some cases: an integer may be an
+    /// index.
     pub fn unusual(
         &mut self,
         verifier: &Verifier<'_>,
         arm: &ArmJob,
         mut kept: Option<&mut KeptWorker>,
-        may_run: impl Fn(&Case) -> bool,
+        may_run: impl Fn(&[Case]) -> bool,
     ) -> Vec<Case> {
         let tuned = &verifier.bench.problem;
         let applying = self.trial.iter().filter(|case| verifier.applies(arm, case));
@@ -152,22 +154,46 @@ impl<'a> CaseFinder<'a> {
             return Vec::new();
         };
         let cases = cases::unusual(verifier.spec, &largest.problem, self.seed);
-        for case in &cases {
-            let known = &mut self.baseline_is_right;
-            if !known.contains_key(&key(case)) && !may_run(case) {
+        self.leave_out_faults(&cases, may_run);
+        let small = self.right(verifier, cases, kept.as_deref_mut());
+        let kind = |case: &Case| (case.seed & unusual::ANY, case.again);
+        let is_supported = |case: &Case| small.iter().any(|other| kind(other) == kind(case));
+        let on = |problem: &Problem, kinds: u64| -> Vec<Case> {
+            if !is_cheap(verifier, problem, MAX_RESHAPED_WORK) {
+                return Vec::new();
+            }
+            let cases = cases::unusual(verifier.spec, problem, self.seed).into_iter();
+            let cases = cases.filter(|case| case.again || case.seed & kinds != 0);
+            let cases = cases.filter(|case| is_supported(case) && !small.contains(case));
+            cases.filter(|case| verifier.applies(arm, case)).collect()
+        };
+        let (on_tuned, near) = (on(tuned, unusual::ANY), self.sizes.neighbours(&arm.config));
+        let near: Vec<Case> = (near.iter())
+            .flat_map(|near| on(near, unusual::LAST))
+            .filter(|case| !case.again)
+            .collect();
+        let on_tuned = self.right(verifier, on_tuned, kept.as_deref_mut());
+        let near = match on_tuned.iter().any(|case| case.seed & unusual::LAST != 0) {
+            true => self.right(verifier, near, kept),
+            false => Vec::new(),
+        };
+        [small, on_tuned, near].concat()
+    }
+
+    /// Records that the baseline does not support the cases in which it leaves its buffers.
+    fn leave_out_faults(&mut self, cases: &[Case], may_run: impl Fn(&[Case]) -> bool) {
+        let known = &mut self.baseline_is_right;
+        let new = cases.iter().filter(|case| !known.contains_key(&key(case)));
+        let new: Vec<Case> = new.cloned().collect();
+        // The baseline nearly always stays inside, so one worker runs all cases.
+        if new.is_empty() || may_run(&new) {
+            return;
+        }
+        for case in &new {
+            if !may_run(std::slice::from_ref(case)) {
                 known.insert(key(case), false);
             }
         }
-        let small = self.right(verifier, cases, kept.as_deref_mut());
-        if !is_cheap(verifier, tuned, MAX_RESHAPED_WORK) {
-            return small;
-        }
-        let kind = |case: &Case| (case.seed & unusual::ANY, case.again);
-        let is_supported = |case: &Case| small.iter().any(|other| kind(other) == kind(case));
-        let on_tuned = cases::unusual(verifier.spec, tuned, self.seed).into_iter();
-        let on_tuned = on_tuned.filter(|case| is_supported(case) && !small.contains(case));
-        let on_tuned = self.right(verifier, on_tuned.collect(), kept);
-        [small, on_tuned].concat()
     }
 
     /// The cases on which the baseline passes verification. The others are left out: the kernel may not support their

@@ -12,7 +12,7 @@ use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::cases::{self, Case};
 use kiln_lab::check::Checked;
-use kiln_lab::verify::Proof;
+use kiln_lab::verify::{Proof, Verifier};
 use kiln_lab::worker::{ArmJob, WorkerError};
 use kiln_measure::ArmId;
 
@@ -67,13 +67,10 @@ impl Evaluator<'_> {
         let mut cases = self.cases.only_final().to_vec();
         cases.extend(self.cases.neighbours(verifier, arm, self.kept.as_mut()));
         let checker = self.checker.as_ref();
-        let may_run = |case: &Case| match checker {
-            Ok(checker) => checker.baseline_passes(verifier.expected, case),
+        let may_run = |cases: &[Case]| match checker {
+            Ok(checker) => checker.baseline_passes(verifier.expected, cases),
             // An integer may be an index, and nothing would report that it is outside its table.
-            Err(_) => cases::unusual_inputs(verifier.spec, &case.problem, case.seed).all(|slice| {
-                let ty = verifier.spec.elem_type(slice, &case.problem);
-                ty.is_some_and(ElemType::is_float)
-            }),
+            Err(_) => cases.iter().all(|case| is_of_floats(verifier, case)),
         };
         let kept = self.kept.as_mut();
         cases.extend(self.cases.unusual(verifier, arm, kept, may_run));
@@ -125,4 +122,12 @@ impl Evaluator<'_> {
             Err(_) => outcome,
         }
     }
+}
+
+/// Whether only floating-point inputs have unusual values in a case.
+fn is_of_floats(verifier: &Verifier<'_>, case: &Case) -> bool {
+    cases::unusual_inputs(verifier.spec, &case.problem, case.seed).all(|slice| {
+        let ty = verifier.spec.elem_type(slice, &case.problem);
+        ty.is_some_and(ElemType::is_float)
+    })
 }
