@@ -9,6 +9,7 @@ use std::time::Duration;
 use kiln::Kernel;
 use kiln::compiler::BuildKind;
 use kiln::rig::Expected;
+use kiln::unusual;
 use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::{Hash, KernelSpec, LaunchPlan, Problem, Reference};
@@ -23,6 +24,8 @@ use kiln_project::TunedKernel;
 
 /// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
+/// The same with unusual inputs, which may make a kernel much slower. They are tried on cheap problems alone.
+const UNUSUAL_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Maximum number of operations, and of bytes, of a launch for which a plain-Rust reference is used. The limit exists
 /// because the reference runs on one core.
@@ -325,12 +328,16 @@ impl Expectations {
                 }
             }
         };
+        let deadline = match seed & unusual::ANY {
+            0 => DEADLINE,
+            _ => UNUSUAL_DEADLINE,
+        };
         let mut worker = Worker::spawn(&bench.worker)?;
         worker.ask(
             &Request::Open(Box::new(bench.job(arms))),
             Duration::from_secs(20),
         )?;
-        match worker.ask_watched(&request, DEADLINE, on_launch)? {
+        match worker.ask_watched(&request, deadline, on_launch)? {
             Reply::Written => Ok(path),
             _ => Err(WorkerError::Spawn(
                 "a worker was asked for a reference, but answered something else".into(),

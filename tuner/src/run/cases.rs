@@ -106,19 +106,16 @@ impl<'a> CaseFinder<'a> {
         self.right(verifier, cases, kept)
     }
 
-    /// The cases on the problems next to the tuned one, with both seeds, and on those of another shape, with one seed each.
-    /// Problems whose data only finalists handle, and slow ones, are left out.
-    pub fn neighbours(
-        &mut self,
-        verifier: &Verifier<'_>,
-        arm: &ArmJob,
-        kept: Option<&mut KeptWorker>,
-    ) -> Vec<Case> {
+    /// The cases on the problems next to the tuned one, and on those of another shape, with one seed each. Problems whose
+    /// data only finalists handle, and slow ones, are left out.
+    pub fn neighbours(&self, verifier: &Verifier<'_>, arm: &ArmJob) -> Vec<Case> {
         // Most small problems have other layouts than the aligned one, with which this begins.
         let near = self.sizes.neighbours(&arm.config).into_iter();
         let near = near.filter(|problem| is_cheap(verifier, problem, MAX_NEIGHBOUR_WORK));
-        let near = (1..).zip(near);
-        let near = near.flat_map(|(i, problem)| cases::pair(&problem, self.seed, i));
+        let near = (1..).zip(near).map(|(i, problem)| {
+            let [first, second] = cases::pair(&problem, self.seed, i);
+            if i % 2 == 0 { first } else { second }
+        });
         let others = self.sizes.reshaped(&arm.config).into_iter();
         let others = others.filter(|problem| is_cheap(verifier, problem, MAX_RESHAPED_WORK));
         let others = (1..).zip(others).map(|(i, problem)| {
@@ -129,19 +126,18 @@ impl<'a> CaseFinder<'a> {
             }
         });
         let cases = near.chain(others);
-        let cases = cases.filter(|case| verifier.applies(arm, case)).collect();
-        self.right(verifier, cases, kept)
+        cases
+            .filter(|case| self.may_be_right(verifier, arm, case))
+            .collect()
     }
 
-    /// The unusual cases that the baseline supports, on the largest small problem and, if that is cheap, on the tuned one.
-    /// Inputs whose last elements are large also come with the sizes next to the tuned ones, at which a config may drop
-    /// some elements. `may_run` says whether the baseline stays inside its buffers in some cases: an integer may be an
-    /// index.
+    /// The unusual cases on the largest small problem and, if that is cheap, on the tuned one. Inputs whose last elements are
+    /// large also come with the sizes next to the tuned ones, at which a config may drop some elements. `may_run` says
+    /// whether the baseline stays inside its buffers in some cases: an integer may be an index.
     pub fn unusual(
         &mut self,
         verifier: &Verifier<'_>,
         arm: &ArmJob,
-        mut kept: Option<&mut KeptWorker>,
         may_run: impl Fn(&[Case]) -> bool,
     ) -> Vec<Case> {
         let tuned = &verifier.bench.problem;
@@ -155,29 +151,29 @@ impl<'a> CaseFinder<'a> {
         };
         let cases = cases::unusual(verifier.spec, &largest.problem, self.seed);
         self.leave_out_faults(&cases, may_run);
-        let small = self.right(verifier, cases, kept.as_deref_mut());
-        let kind = |case: &Case| (case.seed & unusual::ANY, case.again);
-        let is_supported = |case: &Case| small.iter().any(|other| kind(other) == kind(case));
-        let on = |problem: &Problem, kinds: u64| -> Vec<Case> {
-            if !is_cheap(verifier, problem, MAX_RESHAPED_WORK) {
-                return Vec::new();
-            }
-            let cases = cases::unusual(verifier.spec, problem, self.seed).into_iter();
-            let cases = cases.filter(|case| case.again || case.seed & kinds != 0);
-            let cases = cases.filter(|case| is_supported(case) && !small.contains(case));
-            cases.filter(|case| verifier.applies(arm, case)).collect()
+        let on = |problem: &Problem, kinds: u64| {
+            let all = match is_cheap(verifier, problem, MAX_RESHAPED_WORK) {
+                true => cases::unusual(verifier.spec, problem, self.seed),
+                false => Vec::new(),
+            };
+            all.into_iter()
+                .filter(move |case| kinds == unusual::ANY || case.seed & kinds != 0)
         };
-        let (on_tuned, near) = (on(tuned, unusual::ANY), self.sizes.neighbours(&arm.config));
-        let near: Vec<Case> = (near.iter())
-            .flat_map(|near| on(near, unusual::LAST))
-            .filter(|case| !case.again)
-            .collect();
-        let on_tuned = self.right(verifier, on_tuned, kept.as_deref_mut());
-        let near = match on_tuned.iter().any(|case| case.seed & unusual::LAST != 0) {
-            true => self.right(verifier, near, kept),
-            false => Vec::new(),
-        };
-        [small, on_tuned, near].concat()
+        let larger = self.sizes.neighbours(&arm.config);
+        let larger = larger.iter().filter(|near| near.growth_over(tuned) > 1.0);
+        let near = larger.flat_map(|near| on(near, unusual::LAST));
+        let other = on(tuned, unusual::ANY).chain(near);
+        let other = other
+            .filter(|case| !cases.contains(case))
+            .collect::<Vec<Case>>();
+        let all = cases.into_iter().chain(other);
+        all.filter(|case| self.may_be_right(verifier, arm, case))
+            .collect()
+    }
+
+    /// Whether a case applies to an arm, and the baseline is not known to fail in it.
+    fn may_be_right(&self, verifier: &Verifier<'_>, arm: &ArmJob, case: &Case) -> bool {
+        self.baseline_is_right.get(&key(case)) != Some(&false) && verifier.applies(arm, case)
     }
 
     /// Records that the baseline does not support the cases in which it leaves its buffers.
@@ -198,7 +194,7 @@ impl<'a> CaseFinder<'a> {
 
     /// The cases on which the baseline passes verification. The others are left out: the kernel may not support their
     /// sizes, and without a reference nothing would say what is right.
-    fn right(
+    pub fn right(
         &mut self,
         verifier: &Verifier<'_>,
         cases: Vec<Case>,
@@ -215,7 +211,10 @@ impl<'a> CaseFinder<'a> {
         // The baseline nearly always passes, so one worker verifies all cases.
         let all = new.is_empty() || passes(&new);
         for case in &new {
-            let passed = all || passes(std::slice::from_ref(case));
+            // Values that the baseline does not support on one problem need not be tried on others.
+            let fails = |other: &Supported, is_right: &bool| !is_right && is_like(case, other);
+            let is_like_others = known.iter().any(|(other, is_right)| fails(other, is_right));
+            let passed = all || (!is_like_others && passes(std::slice::from_ref(case)));
             let known = known.entry(key(case)).or_insert(true);
             *known &= passed;
         }
@@ -235,4 +234,10 @@ type Supported = (Problem, u64, bool);
 
 fn key(case: &Case) -> Supported {
     (case.problem.clone(), case.seed & unusual::ANY, case.again)
+}
+
+/// Whether a case has the unusual values, or the kept workspaces, of another one.
+fn is_like(case: &Case, (_, unusual, again): &Supported) -> bool {
+    let (_, own_unusual, own_again) = key(case);
+    (own_unusual != 0 || own_again) && (own_unusual, own_again) == (*unusual, *again)
 }

