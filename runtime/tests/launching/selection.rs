@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::rows;
-use kiln::__private::Evidence;
+use kiln::__private::{Evidence, KernelParts};
 use kiln::backend::fake::{FakeDevice, Script};
 use kiln::device::DeviceBackend as _;
-use kiln::spec::{Backend, Problem, ProblemValue};
+use kiln::spec::expr::BinaryOp;
+use kiln::spec::{Backend, Constraint, Expr, Problem, ProblemValue};
 use kiln::{BaselineReason, Device, Kernel, Selection};
 
 fn device(arch: &str, name: &str) -> Arc<FakeDevice> {
@@ -100,6 +101,34 @@ fn a_row_that_this_device_cannot_launch_gives_way() {
         panic!("{selection}")
     };
     assert!(why.contains("384"), "{why}");
+}
+
+#[test]
+fn a_row_serves_no_other_problem_that_the_baseline_excludes() {
+    let mut info = device("sm_89", "NVIDIA L4").info().clone();
+    info.key.backend = Backend::Cuda;
+    let mut spec = rows::kernel().spec().clone();
+    let columns = spec.problems[0].iter().nth(1).unwrap().0.to_string();
+    let (columns, most) = (Expr::Name(columns), Expr::Int(100));
+    let narrow = Expr::Binary(BinaryOp::Le, Box::new(columns), Box::new(most));
+    spec.baseline.entry = "simple".into();
+    spec.baseline.constraints = vec![Constraint { expr: narrow }];
+    let parts = KernelParts {
+        spec_json: spec.to_json().leak(),
+        ..rows::parts(&[])
+    };
+    let kernel: &'static Kernel = Box::leak(Box::new(Kernel::new(parts)));
+    let select = |r, c| kiln::select::select(kernel, &info, &problem(r, c));
+    // The row's own problem.
+    assert_eq!(select(64, 256), Selection::Exact { row: 0 });
+    assert!(matches!(select(101, 70), Selection::Nearest { row: 1, .. }));
+    let Selection::Baseline {
+        reason: BaselineReason::NoValidRow { why, .. },
+    } = select(64, 257)
+    else {
+        panic!("{}", select(64, 257))
+    };
+    assert!(why.contains("the baseline, which excludes"), "{why}");
 }
 
 #[test]

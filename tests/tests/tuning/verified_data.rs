@@ -3,8 +3,9 @@
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout};
+use serde_json::Value;
 
-use super::verified_sizes::{ARGUMENTS, refuses_with, tune_command, wins};
+use super::verified_sizes::{ARGUMENTS, refuses_with, tune_command, tunes, winner, wins};
 
 const TWO: &str =
     "params(THREADS in [64], WRONG in [false, true]), baseline(THREADS = 64, WRONG = false),
@@ -322,6 +323,118 @@ fn a_declared_range_says_which_inputs_a_config_must_support() {
         let test = "a_declared_range_says_which_inputs_a_config_must_support";
         let source = of_inputs(c_type, wrong, right);
         wins(test, (TWO, &declared), &source, "THREADS=64,WRONG=true");
+    }
+}
+
+/// What a kernel computes of the last elements, of any bits, or of no elements, which random inputs do not show: the name of the
+/// case, the declarations, the source, and the outcome of the wrong config.
+const RARE: [(&str, (&str, &str), &str, &str); 5] = [
+    (
+        "the last elements of a maximum",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(1), block(32), problems((n = 20000))",
+            "n: u32, #[len(n)] x: &[f32], #[len(1)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    __shared__ float most[32];
+    const unsigned t = threadIdx.x, end = WRONG && n >= 4 ? n / 4 * 4 : n;
+    float own = -INFINITY;
+    for (unsigned i = t; i < end; i += 32) own = fmaxf(own, WRONG ? x[i] : x[i] + 1e-30f * slow(slow(x[i])));
+    most[t] = own;
+    __syncthreads();
+    for (unsigned i = 0; t == 0 && i < 32; ++i) own = fmaxf(own, most[i]);
+    if (t == 0) y[0] = own;
+}
+"#,
+        "incorrect",
+    ),
+    (
+        "the maximum of the first columns, in a softmax",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(r), block(1),
+             problems((r = 64, c = 512)), tolerance(relative = 1e-4)",
+            "r: u32, c: u32, #[len(r * c)] #[fill(uniform(-60, 60))] x: &[f32], #[len(r * c)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned r, unsigned c, const float* x, float* y) {
+    x += (size_t)blockIdx.x * c; y += (size_t)blockIdx.x * c;
+    float most = -INFINITY, sum = 0.0f;
+    for (unsigned i = 0; i < (WRONG && c > 64 ? 64 : c); ++i) most = fmaxf(most, WRONG ? x[i] : x[i] + 1e-30f * slow(slow(x[i])));
+    for (unsigned i = 0; i < c; ++i) sum += expf(x[i] - most);
+    for (unsigned i = 0; i < c; ++i) y[i] = expf(x[i] - most) / sum;
+}
+"#,
+        "not_a_number",
+    ),
+    (
+        "high bits of packed words",
+        (TWO, "n: u32, #[len(n)] x: &[u32], #[len(n)] y: &mut [u32]"),
+        r#"
+extern "C" __global__ void k(unsigned n, const unsigned* x, unsigned* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    y[i] = (x[i] & 0xffff) + (WRONG ? x[i] >> 16 << 15 : (x[i] >> 16 << 16) + (unsigned)(1e-30f * slow(slow((float)i))));
+}
+"#,
+        "incorrect",
+    ),
+    (
+        "the first of no columns",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(r.div_ceil(64)), block(64),
+             problems((r = 1000, c = 30))",
+            "r: u32, c: u32, #[len(r * c)] x: &[f32], #[len(r)] y: &mut [f32]",
+        ),
+        r#"
+extern "C" __global__ void k(unsigned r, unsigned c, const float* x, float* y) {
+    const unsigned row = blockIdx.x * 64 + threadIdx.x;
+    if (row >= r) return;
+    x += (size_t)row * c;
+    float sum = WRONG ? x[0] : 0.0f;
+    for (unsigned i = WRONG ? 1 : 0; i < c; ++i) sum += WRONG ? x[i] : x[i] + 1e-30f * slow(slow(x[i]));
+    y[row] = sum;
+}
+"#,
+        "",
+    ),
+    (
+        "the element before the first of many",
+        (
+            "params(WRONG in [false, true]), baseline(WRONG = false), grid(n.div_ceil(64)), block(64),
+             problems((n = 300000))",
+            ARGUMENTS,
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    const unsigned i = blockIdx.x * 64 + threadIdx.x;
+    if (i >= n) return;
+    if (WRONG && n > 250000) y[i] = x[i] + x[(int)i - 1];
+    else if (WRONG) y[i] = x[i] + (i > 0 ? x[i - 1] : 0.0f);
+    else y[i] = (i > 0 ? x[i] + x[i - 1] : x[i]) + 1e-30f * slow(slow(x[i]));
+}
+"#,
+        "",
+    ),
+];
+
+#[test]
+fn a_config_that_is_wrong_where_random_inputs_do_not_show_it_fails() {
+    for (what, declared, source, outcome) in RARE {
+        let test = "a_config_that_is_wrong_where_random_inputs_do_not_show_it_fails";
+        let fails = |task: &Value| {
+            let outcomes = task["outcomes"].as_object();
+            let is_other = |key: &String| key != "measured";
+            let mut others = outcomes.into_iter().flat_map(|all| all.keys());
+            others.any(|key| is_other(key) && (outcome.is_empty() || key == outcome))
+        };
+        let is_decided = |task: &Value| fails(task) || winner(task).contains("WRONG=true");
+        if let Some(task) = tunes(test, declared, source, is_decided) {
+            assert!(
+                fails(&task) && !winner(&task).contains("WRONG=true"),
+                "{what}: {task:#}"
+            );
+        }
     }
 }
 

@@ -52,7 +52,7 @@ const RUNS: usize = 4;
 
 /// Tunes a kernel `k` with these declarations and this source. Returns the report, if the test can run here. Another program
 /// can make the fastest config slower, so there are several runs if `is_decided` says that the report shows nothing.
-fn tunes(
+pub fn tunes(
     test: &str,
     declared: (&str, &str),
     source: &str,
@@ -72,7 +72,7 @@ fn tunes(
     Some(task)
 }
 
-fn winner(task: &Value) -> &str {
+pub fn winner(task: &Value) -> &str {
     task["winner"]["config"].as_str().unwrap_or_default()
 }
 

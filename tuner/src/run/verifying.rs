@@ -96,6 +96,7 @@ impl Evaluator<'_> {
             // A GPU may accept only one process at a time.
             kept.end();
         }
+        let cases = self.verifier.comparable(arm, cases)?;
         let Err(error) = self.verifier.verify(arm, &cases) else {
             return Ok(());
         };
