@@ -1,13 +1,12 @@
 //! Generates inputs from a seed. The same seed gives the same inputs on every machine and device.
 
-use bytemuck::Pod;
 use kiln_spec::expr::evaluate_int;
 use kiln_spec::{ElemType, EvalError, Fill, Problem, SliceArg};
 use thiserror::Error;
 
 use crate::data::element::{Element, for_elem_type};
-use crate::data::unusual::{self, Place};
-use crate::parallel;
+use crate::data::random::{RandomWords, made};
+use crate::data::unusual;
 
 /// The reason why an input cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -131,18 +130,6 @@ fn unusual_values<T: Element>(
     }
 }
 
-/// The bytes of `len` elements, generated in ranges on all cores. `of` receives the index of the first element of a
-/// range and returns the function that generates the elements of that range in order.
-fn made<T: Pod, F: FnMut(usize) -> T>(len: usize, of: impl Fn(usize) -> F + Sync) -> Vec<u8> {
-    let size = size_of::<T>();
-    parallel::bytes(len, size, &|range, bytes| {
-        let mut element = of(range.start);
-        for (index, bytes) in range.zip(bytes.chunks_exact_mut(size)) {
-            bytes.copy_from_slice(bytemuck::bytes_of(&element(index)));
-        }
-    })
-}
-
 fn below_bound(
     slice: &SliceArg,
     bound: &kiln_spec::Expr,
@@ -192,118 +179,6 @@ fn uniform(slice: &SliceArg, low: f64, high: f64, ty: ElemType) -> Result<Range,
         return Err(empty());
     }
     Ok(Range::Whole(first, end))
-}
-
-const TWO_32: f64 = 4_294_967_296.0;
-const TWO_53: f64 = 9_007_199_254_740_992.0;
-
-/// A sequence of random 32-bit words: the extendable output of BLAKE3 for the seed and the argument's name.
-struct RandomWords {
-    stream: blake3::OutputReader,
-}
-
-/// Reads the words of a sequence from a position on.
-struct Words {
-    stream: blake3::OutputReader,
-    block: [u8; 4096],
-    used: usize,
-}
-
-impl Words {
-    fn word(&mut self) -> u32 {
-        if self.used == self.block.len() {
-            self.stream.fill(&mut self.block);
-            self.used = 0;
-        }
-        let mut word = [0; 4];
-        word.copy_from_slice(&self.block[self.used..self.used + 4]);
-        self.used += 4;
-        u32::from_le_bytes(word)
-    }
-
-    fn two_words(&mut self) -> u64 {
-        u64::from(self.word()) << 32 | u64::from(self.word())
-    }
-}
-
-impl RandomWords {
-    fn new(seed: u64, argument: &str) -> RandomWords {
-        let mut hasher = blake3::Hasher::new_derive_key("kiln input 1");
-        hasher.update(&seed.to_le_bytes());
-        hasher.update(argument.as_bytes());
-        RandomWords {
-            stream: hasher.finalize_xof(),
-        }
-    }
-
-    /// The words from position `first` on.
-    fn words(&self, first: usize) -> Words {
-        let mut stream = self.stream.clone();
-        stream.set_position(first as u64 * 4);
-        Words {
-            stream,
-            block: [0; 4096],
-            used: 4096,
-        }
-    }
-
-    /// The bytes of `len` elements, which `of` computes. A row has `row` elements.
-    fn each<T: Pod>(&self, (len, row): (usize, usize), of: impl Fn(Place) -> T + Sync) -> Vec<u8> {
-        let of = &of;
-        made(len, |first| {
-            let mut words = self.words(first);
-            move |index| {
-                let random = f64::from(words.word()) / TWO_32;
-                of(Place {
-                    index,
-                    len,
-                    row,
-                    random,
-                })
-            }
-        })
-    }
-
-    /// The bytes of `len` elements that are uniformly distributed over `[low, high)`.
-    fn real<T: Element>(&self, low: f64, high: f64, len: usize) -> Vec<u8> {
-        // 32 random bits fill the significand of every type but `f64`, which needs 53.
-        let is_double = T::TYPE == ElemType::F64;
-        let step = (high - low) / if is_double { TWO_53 } else { TWO_32 };
-        made(len, |first| {
-            let mut words = self.words(if is_double { 2 * first } else { first });
-            move |_| {
-                let random = if is_double {
-                    (words.two_words() >> 11) as f64
-                } else {
-                    words.word().into()
-                };
-                let value = T::from_f64(low + step * random);
-                // Rounding to a narrow type can give the upper bound, which is excluded.
-                if value.to_f64() < high {
-                    value
-                } else {
-                    T::from_f64(low)
-                }
-            }
-        })
-    }
-
-    /// The bytes of `len` elements that are uniformly distributed over the integers from `first` to `end - 1`.
-    fn whole<T: Element>(&self, first: i128, end: i128, len: usize) -> Vec<u8> {
-        let range = (end - first) as u128;
-        let is_short = range <= 1 << 32;
-        made(len, |place| {
-            let mut words = self.words(if is_short { place } else { 2 * place });
-            move |_| {
-                let offset = if is_short {
-                    (u128::from(words.word()) * range) >> 32
-                } else {
-                    (u128::from(words.two_words()) * range.min(1 << 64)) >> 64
-                };
-                T::from_whole(first + offset as i128)
-            }
-        })
-    }
 }
 
 #[cfg(test)]
@@ -358,7 +233,9 @@ mod tests {
             let declared: Vec<f32> = values(in_range.clone(), 800, seed);
             assert!(declared.iter().all(|value| (0.25..0.5).contains(value)));
             let least = declared.iter().filter(|value| **value == 0.25).count();
-            assert_eq!(least > 100, seed == unusual::FLOATS);
+            // The second half of the rows are least numbers, except for the last of each.
+            let has_least = seed == unusual::FLOATS || seed == unusual::LAST;
+            assert_eq!(least > 100, has_least);
             let constant: Vec<f32> = values(Fill::Constant(3.0), 800, seed);
             assert!(constant.iter().all(|value| (2.0..4.0).contains(value)));
             assert_eq!(constant.contains(&2.5), seed == unusual::CONSTANTS);
@@ -372,10 +249,12 @@ mod tests {
                 seed == unusual::LARGE
             );
             let whole: Vec<i32> = values(Fill::ByType, 800, seed);
+            let most = whole.iter().copied().max().unwrap_or(0);
             assert_eq!(
-                whole.iter().any(|value| *value > 800),
-                seed == unusual::INTEGERS
+                most > 800,
+                seed == unusual::INTEGERS || seed == unusual::BITS
             );
+            assert_eq!(most > 1_000_000, seed == unusual::BITS);
             let labels: Vec<f32> = values(Fill::Below(Expr::Int(100)), 800, seed);
             assert!(
                 labels

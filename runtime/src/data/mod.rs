@@ -7,6 +7,7 @@ pub mod element;
 pub mod fill;
 pub mod inputs;
 pub(crate) mod inputs_call;
+mod random;
 pub mod reference;
 pub mod scalars;
 pub mod unusual;

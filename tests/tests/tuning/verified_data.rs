@@ -365,7 +365,7 @@ extern "C" __global__ void k(unsigned r, unsigned c, const float* x, float* y) {
     for (unsigned i = 0; i < c; ++i) y[i] = expf(x[i] - most) / sum;
 }
 "#,
-        "not_a_number",
+        "not a number",
     ),
     (
         "high bits of packed words",
@@ -599,7 +599,7 @@ extern "C" __global__ void k(unsigned n, const TYPE* x, unsigned* y) {
         );
         if let Some(task) = task {
             let text = task["examples"].to_string();
-            assert!(text.contains("with unusual values in `x`"), "{task:#}");
+            assert!(text.contains("unusual values in `x`"), "{task:#}");
             assert!(!text.contains("declare theirs"), "{task:#}");
         }
     }
