@@ -121,7 +121,7 @@ fn candidates() -> Vec<Case> {
         case("candidates that are wrong, without a reference")
             .edit(SOURCE, "2.0f", "(ITEMS == 2 ? 3.0f : 2.0f)")
             .runs(RUN)
-            .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, but the baseline says 1.<hash> (error 0.<hash>, bound 2.<hash>-6)"),
+            .prints("            incorrect, for example THREADS=32,ITEMS=2: y[222] is 2.007225513458252, but the baseline says 1.<hash> (error 0.<hash>, bound 2.<hash>-6), with n=521"),
         case("candidates that are right by the reference entry of the source")
             .edit(LIB, "problems(", "reference(entry = \"simple\"), problems(")
             .edit(SOURCE, "extern", "__global__ void simple(unsigned n, const float* x, float* y) { unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + x[i]; }\nextern")
