@@ -153,7 +153,7 @@ impl Verifier<'_> {
     /// The cases for which there are expected outputs. A reference may not support a case: some fail without elements.
     ///
     /// # Errors
-    /// If there is no time or no disk space to make expected outputs.
+    /// If time or disk space ran out before the expected outputs were made.
     pub fn comparable(&self, arm: &ArmJob, cases: Vec<Case>) -> Result<Vec<Case>, WorkerError> {
         let mut comparable = Vec::new();
         for case in cases {

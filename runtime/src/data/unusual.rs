@@ -1,6 +1,7 @@
 //! Inputs that programs may have and that random numbers of one range never contain: zeros, equal numbers, sorted ones, the
-//! ends of the range, numbers near a constant, large ones, a large one among small ones, and words of any bits. A config that is right only for usual inputs is then
-//! wrong. Bits of a seed select them. The kernel need not support them, so a case counts only if the baseline is right.
+//! ends of the range, numbers near a constant, large ones, a large one among small ones, and words of any bits. A config
+//! that is right only for usual inputs is then wrong. Bits of a seed select them. The kernel need not support them, so a
+//! case counts only if the baseline is right.
 
 use kiln_spec::{ElemType, Fill, Problem, SliceArg};
 

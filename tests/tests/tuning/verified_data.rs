@@ -398,18 +398,19 @@ extern "C" __global__ void k(unsigned r, unsigned c, const float* x, float* y) {
 "#,
         "",
     ),
+    // The check build, which would find the read, runs only on problems of up to 8 MiB.
     (
         "the element before the first of many",
         (
             "params(WRONG in [false, true]), baseline(WRONG = false), grid(n.div_ceil(64)), block(64),
-             problems((n = 300000))",
+             problems((n = 1200000))",
             ARGUMENTS,
         ),
         r#"
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * 64 + threadIdx.x;
     if (i >= n) return;
-    if (WRONG && n > 250000) y[i] = x[i] + x[(int)i - 1];
+    if (WRONG && n > 1000000) y[i] = x[i] + x[(int)i - 1];
     else if (WRONG) y[i] = x[i] + (i > 0 ? x[i - 1] : 0.0f);
     else y[i] = (i > 0 ? x[i] + x[i - 1] : x[i]) + 1e-30f * slow(slow(x[i]));
 }
