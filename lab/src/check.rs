@@ -15,19 +15,18 @@ use kiln_cache::Outcome;
 use kiln_spec::{Backend, Problem};
 
 use crate::NotChecked;
-use crate::candidate::outcome::of_worker_error;
 use crate::candidate::{Compiled, Which, Workshop};
 use crate::cases::Case;
 use crate::peaks;
 use crate::reference::{Expectations, Oracle};
 use crate::regime::Regime;
-use crate::verify::Verifier;
+use crate::verify::{FailedCase, Verifier};
 use crate::worker::WorkerLimits;
 use crate::{Bench, Site};
 use kiln_project::TunedKernel;
 
 /// The result of checking a candidate.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Checked {
     /// The check build found no fault.
     Passed {
@@ -35,7 +34,7 @@ pub enum Checked {
         remark: Option<String>,
     },
     /// The candidate is faulty.
-    Failed(Outcome),
+    Failed(FailedCase),
     /// The candidate could not be checked, for this reason.
     NotChecked(NotChecked),
 }
@@ -224,7 +223,13 @@ impl<'a> Checker<'a> {
     pub fn check(&self, which: Which<'_>, expected: &Expectations, more: &[Case]) -> Checked {
         let compiled = match self.build(which) {
             Ok(compiled) => compiled,
-            Err(outcome) => return self.judge(outcome, false),
+            Err(outcome) => {
+                let failed = FailedCase {
+                    outcome,
+                    case: None,
+                };
+                return self.judge(failed, false);
+            }
         };
         let verifier = self.verifier(expected);
         let small = self.cases.iter().chain(more);
@@ -240,15 +245,14 @@ impl<'a> Checker<'a> {
             Ok(proof) => Checked::Passed {
                 remark: proof.remark,
             },
-            Err(error) => return self.judge(of_worker_error(&error), on_tuned),
+            Err(failed) => return self.judge(failed, on_tuned),
         };
         if on_tuned || !self.is_tuned_checked() {
             return passed;
         }
         // A config may take another path on large problems.
         let verified = verifier.verify(&compiled.arm, &self.tuned[..1]);
-        let failed = verified.map_err(|error| self.judge(of_worker_error(&error), true));
-        match failed {
+        match verified.map_err(|failed| self.judge(failed, true)) {
             Err(failed @ Checked::Failed(_)) => failed,
             _ => passed,
         }
@@ -268,14 +272,6 @@ impl<'a> Checker<'a> {
         let work = peaks::work(spec, self.problem);
         let is_small = bytes.is_ok_and(|bytes| bytes <= MAX_CHECKED_BYTES);
         is_small && work.flops.max(work.bytes) <= MAX_CHECKED_WORK && !self.tuned.is_empty()
-    }
-
-    /// Returns the problem of the first case on which the check build of a candidate fails; `None` if the check build
-    /// does not compile, or if the failure does not occur again.
-    pub fn failing_problem(&self, which: Which<'_>, expected: &Expectations) -> Option<&Problem> {
-        let compiled = self.build(which).ok()?;
-        let verifier = self.verifier(expected);
-        verifier.failing_problem(&compiled.arm, self.shared())
     }
 
     /// The cases on small problems, or those on the tuned problem if there are no small ones.
@@ -301,26 +297,27 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Replaces the outcome of a candidate with a more precise one, if there is one: runs the check build, which can report
-    /// the argument, index, thread and line. If the check build reports a fault of the kernel, returns that outcome;
-    /// otherwise returns `outcome`. `more` are cases that only this candidate is verified on.
+    /// Replaces the failure of a candidate with a more precise one, if there is one: runs the check build, which can report
+    /// the argument, index, thread and line. If the check build reports a fault of the kernel, returns that failure;
+    /// otherwise returns `failed`. `more` are cases that only this candidate is verified on.
     pub fn explain(
         &self,
         which: Which<'_>,
         expected: &Expectations,
         more: &[Case],
-        outcome: Outcome,
-    ) -> Outcome {
-        if !self.may_be_a_fault(which, &outcome) {
-            return outcome;
+        failed: FailedCase,
+    ) -> FailedCase {
+        if !self.may_be_a_fault(which, &failed.outcome) {
+            return failed;
         }
         let found = match self.check(which, expected, more) {
-            Checked::Failed(told @ Outcome::KernelFault { .. }) => Some(told),
-            _ => self.fault_alone(which, expected),
+            Checked::Failed(told) => a_fault(told),
+            _ => None,
         };
         found
+            .or_else(|| self.fault_alone(which, expected))
             .or_else(|| self.fault_on_tuned(which, expected))
-            .unwrap_or(outcome)
+            .unwrap_or(failed)
     }
 
     /// Whether a fault of the kernel may have caused an outcome that does not say so.
@@ -345,23 +342,20 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the fault that the check build reports on the tuned problem, if that is small and the device is the cpu.
-    fn fault_on_tuned(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
+    fn fault_on_tuned(&self, which: Which<'_>, expected: &Expectations) -> Option<FailedCase> {
         let bytes = self.kernel.spec.footprint_bytes(self.problem).ok()?;
         if self.own.is_some() || self.cases.is_empty() || bytes > MAX_EXPLAINED_BYTES {
             return None;
         }
         let compiled = self.build(which).ok()?;
         let verified = self.verifier(expected).verify(&compiled.arm, &self.tuned);
-        match of_worker_error(&verified.err()?) {
-            told @ Outcome::KernelFault { .. } => Some(told),
-            _ => None,
-        }
+        a_fault(verified.err()?)
     }
 
     /// Returns the fault that the check build of the baseline reports if its outputs are not compared with expected
     /// outputs. This is needed if the baseline itself must provide the expected outputs, because a faulty baseline may
     /// provide none.
-    fn fault_alone(&self, which: Which<'_>, expected: &Expectations) -> Option<Outcome> {
+    fn fault_alone(&self, which: Which<'_>, expected: &Expectations) -> Option<FailedCase> {
         let Which::Baseline = which else { return None };
         let compiled = self.build(which).ok()?;
         let expected = self.own.as_ref().unwrap_or(expected);
@@ -369,10 +363,10 @@ impl<'a> Checker<'a> {
         self.shared().iter().find_map(|case| {
             let plan = self.kernel.spec.baseline_plan(&case.problem, None).ok()?;
             let error = launched.get(&case.problem, case.seed, plan).err()?;
-            match of_worker_error(&error) {
-                told @ Outcome::KernelFault { .. } => Some(told),
-                _ => None,
-            }
+            a_fault(FailedCase {
+                case: Some(case.clone()),
+                ..error.into()
+            })
         })
     }
 
@@ -380,9 +374,10 @@ impl<'a> Checker<'a> {
     /// candidate was made for the cpu, so any failure is the candidate's fault. If the tuned device is another one, the
     /// cpu may be the cause, so only a wrong result, a fault in the kernel or a crash is the candidate's fault. A check
     /// build of the tuned problem may be slow, so running out of time there (`on_tuned`) is not a fault.
-    fn judge(&self, outcome: Outcome, on_tuned: bool) -> Checked {
-        if outcome == Outcome::OutOfTime {
-            return Checked::Failed(outcome);
+    fn judge(&self, failed: FailedCase, on_tuned: bool) -> Checked {
+        let outcome = &failed.outcome;
+        if *outcome == Outcome::OutOfTime {
+            return Checked::Failed(failed);
         }
         let slow = on_tuned && matches!(outcome, Outcome::TimedOut { .. });
         let wrong = matches!(
@@ -400,9 +395,14 @@ impl<'a> Checker<'a> {
                 }
         );
         if (self.own.is_none() && !slow) || wrong {
-            Checked::Failed(outcome)
+            Checked::Failed(failed)
         } else {
-            Checked::NotChecked(NotChecked::Outcome(outcome))
+            Checked::NotChecked(NotChecked::Outcome(failed.outcome))
         }
     }
+}
+
+/// A failure, if it is a fault of the kernel.
+fn a_fault(failed: FailedCase) -> Option<FailedCase> {
+    matches!(failed.outcome, Outcome::KernelFault { .. }).then_some(failed)
 }

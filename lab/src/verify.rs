@@ -9,6 +9,7 @@ use kiln::rig::Layout;
 use kiln::{scalars, unusual};
 use kiln_cache::Outcome;
 use kiln_spec::{Fill, KernelSpec, LaunchPlan, PlanError, Problem};
+use thiserror::Error;
 
 use crate::candidate::outcome::{internal, of_worker_error};
 use crate::cases::{Case, unusual_inputs};
@@ -52,11 +53,12 @@ impl KeptWorker {
         verifier: &Verifier<'_>,
         arm: &ArmJob,
         cases: &[Case],
-    ) -> Result<Proof, WorkerError> {
+    ) -> Result<Proof, FailedCase> {
         let jobs = verifier.jobs(arm, cases, UNWATCHED)?;
         if let Some(mut worker) = self.0.take() {
             let load = Request::Load(Box::new(arm.clone()));
             let loaded = worker.ask(&load, OPENING);
+            let loaded = loaded.map_err(FailedCase::from);
             if let Ok(proof) =
                 loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone(), UNWATCHED))
             {
@@ -87,6 +89,25 @@ pub struct Proof {
     pub cases: usize,
     /// The first remark of a check build.
     pub remark: Option<String>,
+}
+
+/// Why a candidate did not pass verification.
+#[derive(Clone, Debug, Error)]
+#[error("{outcome}")]
+pub struct FailedCase {
+    /// The outcome to store.
+    pub outcome: Outcome,
+    /// The case that failed; `None` if none was launched.
+    pub case: Option<Case>,
+}
+
+impl From<WorkerError> for FailedCase {
+    fn from(error: WorkerError) -> FailedCase {
+        FailedCase {
+            outcome: of_worker_error(&error),
+            case: None,
+        }
+    }
 }
 
 /// The launch plan of an arm (a compiled config, or the baseline) for a problem.
@@ -123,7 +144,7 @@ impl Verifier<'_> {
     ///
     /// # Errors
     /// If a case fails, or if no case applies. The error describes the first failure, and the worker has ended.
-    pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+    pub fn verify(&self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, FailedCase> {
         self.verify_watched(arm, cases, UNWATCHED)
     }
 
@@ -136,31 +157,24 @@ impl Verifier<'_> {
         arm: &ArmJob,
         cases: &[Case],
         on_launch: OnLaunch<'_>,
-    ) -> Result<Proof, WorkerError> {
+    ) -> Result<Proof, FailedCase> {
         let jobs = self.jobs(arm, cases, on_launch)?;
         let mut worker = self.open(arm)?;
         self.ask(&mut worker, arm, jobs, on_launch)
     }
 
-    /// The problem of the first case on which an arm fails, for error messages. Each case runs in a fresh worker.
-    /// `None` if the failure does not occur again.
-    pub fn failing_problem<'c>(&self, arm: &ArmJob, cases: &'c [Case]) -> Option<&'c Problem> {
-        let fails = |case: &&Case| self.verify(arm, std::slice::from_ref(*case)).is_err();
-        let mut applying = cases.iter().filter(|case| self.applies(arm, case));
-        applying.find(fails).map(|case| &case.problem)
-    }
-
-    /// The cases for which there are expected outputs. A reference may not support a case: some fail without elements.
+    /// The cases that apply to an arm and have expected outputs. A reference may not support a case: some fail without
+    /// elements.
     ///
     /// # Errors
     /// If time or disk space ran out before the expected outputs were made.
-    pub fn comparable(&self, arm: &ArmJob, cases: Vec<Case>) -> Result<Vec<Case>, WorkerError> {
+    pub fn comparable(&self, arm: &ArmJob, cases: Vec<Case>) -> Result<Vec<Case>, FailedCase> {
         let mut comparable = Vec::new();
-        for case in cases {
-            match self.job(arm, &case, 0, UNWATCHED) {
+        for case in cases.into_iter().filter(|case| self.applies(arm, case)) {
+            match self.job(arm, &case, 0, UNWATCHED).map_err(FailedCase::from) {
                 Ok(_) => comparable.push(case),
-                Err(error) => match of_worker_error(&error) {
-                    Outcome::OutOfTime | Outcome::DiskFull { .. } => return Err(error),
+                Err(failed) => match failed.outcome {
+                    Outcome::OutOfTime | Outcome::DiskFull { .. } => return Err(failed),
                     _ => {}
                 },
             }
@@ -183,16 +197,17 @@ impl Verifier<'_> {
         arm: &ArmJob,
         cases: &[Case],
         on_launch: OnLaunch<'_>,
-    ) -> Result<Vec<VerifyJob>, WorkerError> {
+    ) -> Result<Vec<(Case, VerifyJob)>, FailedCase> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
-        let jobs = cases
-            .enumerate()
-            .map(|(i, case)| self.job(arm, case, i, on_launch));
-        let jobs: Vec<VerifyJob> = jobs.collect::<Result<_, _>>()?;
+        let jobs = cases.enumerate().map(|(i, case)| {
+            let job = self.job(arm, case, i, on_launch);
+            let job = job.map_err(|error| failed_in(case, &error))?;
+            Ok::<_, FailedCase>((case.clone(), job))
+        });
+        let jobs: Vec<(Case, VerifyJob)> = jobs.collect::<Result<_, _>>()?;
         if jobs.is_empty() {
-            return Err(failed(
-                "none of the problems for verification is valid for this config",
-            ));
+            let error = failed("none of the problems for verification is valid for this config");
+            return Err(error.into());
         }
         Ok(jobs)
     }
@@ -201,17 +216,17 @@ impl Verifier<'_> {
         &self,
         worker: &mut Worker,
         arm: &ArmJob,
-        jobs: Vec<VerifyJob>,
+        jobs: Vec<(Case, VerifyJob)>,
         on_launch: OnLaunch<'_>,
-    ) -> Result<Proof, WorkerError> {
+    ) -> Result<Proof, FailedCase> {
         let mut proof = Proof::default();
-        for job in jobs {
+        for (case, job) in jobs {
             let deadline = self.deadline(arm, &job);
             let request = Request::Verify(job.clone());
             let reply = worker.ask_watched(&request, deadline, on_launch);
-            let (problem, seed) = (job.problem.clone(), job.seed);
             let blamed = reply.map_err(|error| self.blame_alignment(arm, job, error));
-            match blamed.map_err(|error| self.name_inputs(&problem, seed, error))? {
+            let named = blamed.map_err(|error| self.name_inputs(&case, error));
+            match named.map_err(|error| failed_in(&case, &error))? {
                 Reply::Verified(verified) => {
                     proof.worst = proof.worst.max(verified.worst);
                     proof
@@ -221,9 +236,8 @@ impl Verifier<'_> {
                     proof.remark = proof.remark.or(verified.remark);
                 }
                 _ => {
-                    return Err(failed(
-                        "a worker was asked for a verification, but answered something else",
-                    ));
+                    let text = "a worker was asked for a verification, but answered something else";
+                    return Err(failed(text).into());
                 }
             }
         }
@@ -232,11 +246,11 @@ impl Verifier<'_> {
 
     /// Adds the problem, if it is not the tuned one, and the scalars and inputs that do not have their usual values with
     /// this seed, to an error about outputs or about a fault.
-    fn name_inputs(&self, problem: &Problem, seed: u64, mut error: WorkerError) -> WorkerError {
-        let mut changes = scalars::changes(self.spec, problem, seed);
-        changes.extend(self.unusual_inputs(seed));
-        if *problem != self.bench.problem {
-            changes.insert(0, problem.to_string());
+    fn name_inputs(&self, case: &Case, mut error: WorkerError) -> WorkerError {
+        let mut changes = scalars::changes(self.spec, &case.problem, case.seed);
+        changes.extend(self.unusual_inputs(case.seed));
+        if case.problem != self.bench.problem {
+            changes.insert(0, case.problem.to_string());
         }
         if changes.is_empty() {
             return error;
@@ -248,7 +262,7 @@ impl Verifier<'_> {
                 Outcome::NotANumber { inputs, .. } | Outcome::Unwritten { inputs, .. } => {
                     *inputs = Some(text.into());
                 }
-                Outcome::KernelFault { text: fault } if seed & unusual::ANY != 0 => {
+                Outcome::KernelFault { text: fault } if case.seed & unusual::ANY != 0 => {
                     write!(fault, "\nnote: it ran with {text}").expect("a string takes any text");
                 }
                 _ => {}
@@ -375,6 +389,13 @@ fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
         std::process::id()
     );
     kiln_spec::Hash::of("nonce", text.as_bytes()).short().max(1)
+}
+
+fn failed_in(case: &Case, error: &WorkerError) -> FailedCase {
+    FailedCase {
+        outcome: of_worker_error(error),
+        case: Some(case.clone()),
+    }
 }
 
 fn failed(text: impl std::fmt::Display) -> WorkerError {

@@ -17,13 +17,12 @@ use serde::Serialize;
 use crate::error::Failure;
 use crate::progress::Waiting;
 use kiln_lab::Bench;
-use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
 use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::device_session::DeviceSession;
 use kiln_lab::peaks;
 use kiln_lab::reference::{Expectations, Oracle};
-use kiln_lab::verify::Verifier;
+use kiln_lab::verify::{FailedCase, Verifier};
 use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::{check_inputs, reference_of};
 use kiln_project::{TableFolder, TunedKernel};
@@ -186,27 +185,24 @@ impl Smoke<'_> {
         // runs.
         let checker = (self.session.info().key.backend == Backend::Cpu)
             .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
-        let proof = verifier.verify(&made.arm, &cases).map_err(|error| {
-            let outcome = of_worker_error(&error);
-            if outcome == Outcome::OutOfTime {
+        let proof = verifier.verify(&made.arm, &cases).map_err(|found| {
+            if found.outcome == Outcome::OutOfTime {
                 return self.out_of_time();
             }
-            let outcome = match &checker {
-                Some(Ok(checker)) => checker.explain(which, &expected, &[], outcome),
-                _ => outcome,
+            let found = match &checker {
+                Some(Ok(checker)) => checker.explain(which, &expected, &[], found),
+                _ => found,
             };
-            failed_on(
-                &outcome,
-                verifier.failing_problem(&made.arm, &cases),
-                problem,
-            )
+            failed_on(&found, problem)
         })?;
         let orders = match &checker {
             None => String::new(),
             Some(Err(why)) => format!(", not checked for races: {why}"),
             Some(Ok(checker)) => match checker.check(which, &expected, &[]) {
-                Checked::Failed(Outcome::OutOfTime) => return Err(self.out_of_time()),
-                checked => checked_orders(checked, checker, (which, &expected), problem)?,
+                Checked::Failed(found) if found.outcome == Outcome::OutOfTime => {
+                    return Err(self.out_of_time());
+                }
+                checked => checked_orders(checked, checker, problem)?,
             },
         };
         let agree = match expected.grade() {
@@ -285,7 +281,6 @@ impl Smoke<'_> {
 fn checked_orders(
     checked: Checked,
     checker: &Checker<'_>,
-    (which, expected): (Which<'_>, &Expectations),
     problem: &Problem,
 ) -> Result<String, Trouble> {
     match checked {
@@ -298,10 +293,7 @@ fn checked_orders(
             Ok(format!(", {sizes}in four orders of threads{note}"))
         }
         Checked::NotChecked(why) => Ok(format!(", not checked for races: {why}")),
-        Checked::Failed(outcome) => {
-            let failing = checker.failing_problem(which, expected);
-            Err(failed_on(&outcome, failing, problem))
-        }
+        Checked::Failed(found) => Err(failed_on(&found, problem)),
     }
 }
 
@@ -313,11 +305,11 @@ enum Trouble {
 
 /// The failure of a launch. If the launch was on another problem than the row's, the text names the other problem,
 /// because the author may not know that Kiln also verifies other sizes.
-fn failed_on(outcome: &Outcome, failing: Option<&Problem>, problem: &Problem) -> Trouble {
+fn failed_on(found: &FailedCase, problem: &Problem) -> Trouble {
+    let outcome = &found.outcome;
+    let failing = found.case.as_ref().map(|case| &case.problem);
     Trouble::Failed(match failing {
-        Some(failing)
-            if failing != problem && !outcome.to_string().contains(&failing.to_string()) =>
-        {
+        Some(failing) if failing != problem && !outcome.names_inputs() => {
             format!(
                 "{outcome} (on {failing}, one of the sizes on which Kiln verifies every config)"
             )

@@ -29,6 +29,19 @@ impl fmt::Display for With<'_> {
     }
 }
 
+impl Outcome {
+    /// Whether the text names a problem, scalars or inputs.
+    pub fn names_inputs(&self) -> bool {
+        match self {
+            Outcome::Incorrect(worst) => worst.inputs.is_some(),
+            Outcome::NotANumber { inputs, .. } | Outcome::Unwritten { inputs, .. } => {
+                inputs.is_some()
+            }
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The text of these faults already contains the name of the kind.

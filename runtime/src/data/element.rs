@@ -42,6 +42,16 @@ pub trait Element: Pod + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sea
     fn distance(self, wide: Self::Wide) -> f64;
 }
 
+/// The value nearest to a number of `[low, high)`, or `low` if rounding to a narrow type gives `high`, which is excluded.
+pub(super) fn rounded<T: Element>(number: f64, [low, high]: [f64; 2]) -> T {
+    let value = T::from_f64(number);
+    if value.to_f64() < high {
+        value
+    } else {
+        T::from_f64(low)
+    }
+}
+
 macro_rules! floats {
     ($($rust:ty = $ty:ident, $to:expr, $from:expr;)*) => {$(
         impl sealed::SealedElement for $rust {}

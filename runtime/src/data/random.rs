@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use kiln_spec::ElemType;
 
-use crate::data::element::Element;
+use crate::data::element::{Element, rounded};
 use crate::data::unusual::Place;
 use crate::parallel;
 
@@ -109,13 +109,7 @@ impl RandomWords {
                 } else {
                     words.word().into()
                 };
-                let value = T::from_f64(low + step * random);
-                // Rounding to a narrow type can give the upper bound, which is excluded.
-                if value.to_f64() < high {
-                    value
-                } else {
-                    T::from_f64(low)
-                }
+                rounded::<T>(low + step * random, [low, high])
             }
         })
     }

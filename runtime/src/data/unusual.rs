@@ -5,7 +5,7 @@
 
 use kiln_spec::{ElemType, Fill, Problem, SliceArg};
 
-use super::element::Element;
+use super::element::{Element, rounded};
 
 /// The bit of a seed with which scalars that are 0 or 1 have other values.
 pub const SCALARS: u64 = 1 << 63;
@@ -83,13 +83,10 @@ impl Place {
 pub(super) fn real<T: Element>(low: f64, high: f64, place: Place) -> T {
     let range = high - low;
     let ends = [low, high - range / 64.0, high - range / 256.0];
-    let number = T::from_f64(in_range(ends, range, place).clamp(low, ends[2]));
-    // Rounding to a narrow type can give the upper bound, which is excluded.
-    if number.to_f64() < high {
-        number
-    } else {
-        T::from_f64(low)
-    }
+    rounded(
+        in_range(ends, range, place).clamp(low, ends[2]),
+        [low, high],
+    )
 }
 
 /// An element of an input of integers from `first` to `end - 1`.
@@ -128,12 +125,8 @@ fn in_range([low, large, most]: [f64; 3], range: f64, place: Place) -> f64 {
 pub(super) fn last_real<T: Element>(low: f64, high: f64, place: Place) -> T {
     let range = high - low;
     let most = high - range / 256.0;
-    let number = T::from_f64(last_in_range([low, most], range / 1024.0, place).clamp(low, most));
-    if number.to_f64() < high {
-        number
-    } else {
-        T::from_f64(low)
-    }
+    let number = last_in_range([low, most], range / 1024.0, place);
+    rounded(number.clamp(low, most), [low, high])
 }
 
 /// An element of an input of integers from `first` to `end - 1` of which the last element of each row is large.

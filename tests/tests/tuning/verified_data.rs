@@ -114,6 +114,31 @@ extern "C" __global__ void k(unsigned n, float beta, const float* x, float* y) {
 }
 
 #[test]
+fn a_finalist_that_fails_once_is_not_verified_again_because_the_baseline_supports_less() {
+    // The baseline does not support other values of `beta`. The wrong config fails in the first launch with unusual values.
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    let mark = folder.path().join("failed");
+    let declared = "n: u32, #[value(0)] beta: f32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]";
+    let source = r#"
+extern "C" int mkdir(const char* path, unsigned mode);
+extern "C" __global__ void k(unsigned n, float beta, const float* x, float* y) {
+    const unsigned i = blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    float sum = WRONG ? 2.0f * x[i] : slow(x[i]);
+    if (WRONG && i + 1 == n && fabsf(x[i]) > 2.0f && mkdir("MARK", 511) == 0) sum = 0.5f;
+    y[i] = beta == 0.0f ? sum : beta * y[i] + sum;
+}
+"#;
+    let source = source.replace("MARK", &mark.to_string_lossy());
+    refuses_with(
+        "a_finalist_that_fails_once_is_not_verified_again_because_the_baseline_supports_less",
+        (TWO, declared),
+        &source,
+        ("WRONG=true", "incorrect"),
+    );
+}
+
+#[test]
 fn only_the_first_failed_configs_are_explained_by_the_check_build() {
     let task = refuses_with(
         "only_the_first_failed_configs_are_explained_by_the_check_build",

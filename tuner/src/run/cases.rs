@@ -171,9 +171,16 @@ impl<'a> CaseFinder<'a> {
             .collect()
     }
 
-    /// Whether a case applies to an arm, and the baseline is not known to fail in it.
-    fn may_be_right(&self, verifier: &Verifier<'_>, arm: &ArmJob, case: &Case) -> bool {
-        self.baseline_is_right.get(&key(case)) != Some(&false) && verifier.applies(arm, case)
+    /// Whether a case applies to an arm, and the baseline is not known to fail in it or with its unusual values.
+    pub fn may_be_right(&self, verifier: &Verifier<'_>, arm: &ArmJob, case: &Case) -> bool {
+        let known = self.baseline_is_right.get(&key(case));
+        known != Some(&false) && !self.is_like_a_failed(case) && verifier.applies(arm, case)
+    }
+
+    /// Whether the baseline fails with a case's unusual values on a problem. They need not be tried on others then.
+    fn is_like_a_failed(&self, case: &Case) -> bool {
+        let mut known = self.baseline_is_right.iter();
+        known.any(|(other, &is_right)| !is_right && is_like(case, other))
     }
 
     /// Records that the baseline does not support the cases in which it leaves its buffers.
@@ -200,7 +207,7 @@ impl<'a> CaseFinder<'a> {
         cases: Vec<Case>,
         kept: Option<&mut KeptWorker>,
     ) -> Vec<Case> {
-        let known = &mut self.baseline_is_right;
+        let known = &self.baseline_is_right;
         let new = cases.iter().filter(|case| !known.contains_key(&key(case)));
         let new: Vec<Case> = new.cloned().collect();
         let passes = |cases: &[Case]| verifier.verify(self.baseline, cases).is_ok();
@@ -211,14 +218,12 @@ impl<'a> CaseFinder<'a> {
         // The baseline nearly always passes, so one worker verifies all cases.
         let all = new.is_empty() || passes(&new);
         for case in &new {
-            // Values that the baseline does not support on one problem need not be tried on others.
-            let fails = |other: &Supported, is_right: &bool| !is_right && is_like(case, other);
-            let is_like_others = known.iter().any(|(other, is_right)| fails(other, is_right));
-            let passed = all || (!is_like_others && passes(std::slice::from_ref(case)));
-            let known = known.entry(key(case)).or_insert(true);
+            let passed =
+                all || (!self.is_like_a_failed(case) && passes(std::slice::from_ref(case)));
+            let known = self.baseline_is_right.entry(key(case)).or_insert(true);
             *known &= passed;
         }
-        let is_right = |case: &Case| known.get(&key(case)) == Some(&true);
+        let is_right = |case: &Case| self.baseline_is_right.get(&key(case)) == Some(&true);
         cases.into_iter().filter(is_right).collect()
     }
 }

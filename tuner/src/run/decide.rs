@@ -144,7 +144,7 @@ fn check(evaluator: &mut Evaluator<'_>, contender: &Contender) -> Option<Outcome
             evaluator.remark = evaluator.remark.take().or(remark);
             None
         }
-        Checked::Failed(outcome) => Some(outcome),
+        Checked::Failed(failed) => Some(failed.outcome),
         Checked::NotChecked(why) => {
             evaluator.unchecked = Some(why);
             None

@@ -28,7 +28,7 @@ use kiln_lab::check::{CheckPlace, Checked, Checker};
 use kiln_lab::footprint;
 use kiln_lab::machine;
 use kiln_lab::reference::{Expectations, Oracle};
-use kiln_lab::verify::Verifier;
+use kiln_lab::verify::{FailedCase, Verifier};
 use kiln_lab::worker::check_inputs;
 use kiln_lab::{Bench, Site, WorkerLab};
 use kiln_lab::{FootprintError, NotChecked};
@@ -256,14 +256,13 @@ fn verify_baseline(
     let judge = |ns| cost.judge(ns);
     let proof = verifier.verify_watched(&baseline.arm, &ordered, &judge);
     let few = || verifier.expected.check_few(verifier.spec, tuned, &seeds);
-    proof.and_then(|_| few()).map_err(|error| {
-        let outcome = of_worker_error(&error);
-        let outcome = match checker {
-            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, &[], outcome),
-            Err(_) => outcome,
+    let proof = proof.and_then(|_| few().map_err(FailedCase::from));
+    proof.map_err(|failed| {
+        let failed = match checker {
+            Ok(checker) => checker.explain(Which::Baseline, verifier.expected, &[], failed),
+            Err(_) => failed,
         };
-        let failing = || verifier.failing_problem(&baseline.arm, cases);
-        fails_on(outcome, tuned, &failing)
+        fails_on(failed, tuned)
     })
 }
 
@@ -283,11 +282,7 @@ fn check_baseline(
             report.remark = remark;
             Ok(())
         }
-        Checked::Failed(outcome) => {
-            let checker = checker.as_ref().ok();
-            let failing = || checker?.failing_problem(Which::Baseline, expected);
-            Err(fails_on(outcome, tuned, &failing))
-        }
+        Checked::Failed(failed) => Err(fails_on(failed, tuned)),
         Checked::NotChecked(why) => {
             report.unchecked = Some(why.to_string());
             Ok(())
@@ -297,11 +292,8 @@ fn check_baseline(
 
 /// The failure of a task whose baseline compiles but does not work on one of the verification problems. If this is not
 /// the tuned problem, the error names it, because the author may not know that Kiln also verifies other sizes.
-fn fails_on<'p>(
-    outcome: Outcome,
-    tuned: &Problem,
-    failing: &dyn Fn() -> Option<&'p Problem>,
-) -> SearchFailure {
+fn fails_on(failed: FailedCase, tuned: &Problem) -> SearchFailure {
+    let FailedCase { outcome, case } = failed;
     let depends_on_size = match &outcome {
         // These faults do not depend on the problem's sizes, so a constraint on the sizes would not avoid them.
         Outcome::KernelFault { text } => {
@@ -324,8 +316,8 @@ fn fails_on<'p>(
         ),
     };
     let failure = without_baseline(outcome);
-    let failing = depends_on_size.then(failing).flatten();
-    let other = failing.filter(|problem| *problem != tuned);
+    let failing = case.filter(|_| depends_on_size).map(|case| case.problem);
+    let other = failing.filter(|problem| problem != tuned);
     match (failure, other) {
         (SearchFailure::Task(reason), Some(problem)) => SearchFailure::Task(format!(
             "{reason}\nhelp: it fails on {problem}, one of the sizes on which Kiln verifies every config; if the kernel \

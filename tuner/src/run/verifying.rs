@@ -8,12 +8,11 @@ use kiln_spec::{Config, ElemType};
 use crate::progress::Stage;
 use crate::run::clock::nanoseconds;
 use crate::run::evaluate::{Contender, Evaluator};
-use kiln_lab::candidate::outcome::of_worker_error;
 use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::cases::{self, Case};
 use kiln_lab::check::Checked;
-use kiln_lab::verify::{Proof, Verifier};
-use kiln_lab::worker::{ArmJob, WorkerError};
+use kiln_lab::verify::{FailedCase, Proof, Verifier};
+use kiln_lab::worker::ArmJob;
 use kiln_measure::ArmId;
 
 /// Maximum number of failed configs of a task that the check build explains.
@@ -35,7 +34,7 @@ impl Evaluator<'_> {
             .reporter
             .stage(Stage::Verify, cases.len() as u64);
         let verified = self.verify(&compiled.arm, &cases);
-        let verified = verified.map_err(|error| self.explained(&compiled, of_worker_error(&error)));
+        let verified = verified.map_err(|failed| self.explained(&compiled, failed));
         let verify_ns = nanoseconds(start.elapsed());
         self.spent.verify_ns += verify_ns;
         let proof = verified.map_err(|outcome| (outcome, verify_ns))?;
@@ -52,7 +51,7 @@ impl Evaluator<'_> {
     }
 
     /// Verifies an arm, in the kept worker if there is one.
-    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, WorkerError> {
+    fn verify(&mut self, arm: &ArmJob, cases: &[Case]) -> Result<Proof, FailedCase> {
         match &mut self.kept {
             Some(kept) => kept.verify(&self.verifier, arm, cases),
             None => self.verifier.verify(arm, cases),
@@ -72,8 +71,8 @@ impl Evaluator<'_> {
             .stage(Stage::Verify, cases.len() as u64);
         let verified = self.verify_supported(&compiled.arm, cases);
         self.spent.verify_ns += nanoseconds(start.elapsed());
-        let error = verified.err()?;
-        Some(self.explained(compiled, of_worker_error(&error)))
+        let failed = verified.err()?;
+        Some(self.explained(compiled, failed))
     }
 
     fn cases_of_finalist(&mut self, arm: &ArmJob) -> Vec<Case> {
@@ -90,23 +89,35 @@ impl Evaluator<'_> {
         [shared, near, unusual].concat()
     }
 
-    /// Verifies an arm on cases that the baseline may not support. The baseline is launched only if the arm fails.
-    fn verify_supported(&mut self, arm: &ArmJob, cases: Vec<Case>) -> Result<(), WorkerError> {
+    /// Verifies an arm on cases that the baseline may not support. The baseline is launched only in a case in which the arm
+    /// fails. The arm is verified once in each case, because a fault may not show a second time.
+    fn verify_supported(&mut self, arm: &ArmJob, cases: Vec<Case>) -> Result<(), FailedCase> {
         if let Some(kept) = &mut self.kept {
             // A GPU may accept only one process at a time.
             kept.end();
         }
-        let cases = self.verifier.comparable(arm, cases)?;
-        let Err(error) = self.verifier.verify(arm, &cases) else {
-            return Ok(());
-        };
-        let count = cases.len();
-        let right = self.cases.right(&self.verifier, cases, None);
-        match right.len() {
-            0 => Ok(()),
-            len if len == count => Err(error),
-            _ => self.verifier.verify(arm, &right).map(|_| ()),
+        let mut left = self.verifier.comparable(arm, cases)?;
+        while !left.is_empty() {
+            let Err(failed) = self.verifier.verify(arm, &left) else {
+                return Ok(());
+            };
+            let is_failed = |case: &Case| failed.case.as_ref() == Some(case);
+            let Some(at) = left.iter().position(is_failed) else {
+                return Err(failed);
+            };
+            let case = left.remove(at);
+            if !self
+                .cases
+                .right(&self.verifier, vec![case], None)
+                .is_empty()
+            {
+                return Err(failed);
+            }
+            let (finder, verifier) = (&self.cases, &self.verifier);
+            left.drain(..at);
+            left.retain(|case| finder.may_be_right(verifier, arm, case));
         }
+        Ok(())
     }
 
     /// Runs the check build of a finalist.
@@ -129,20 +140,23 @@ impl Evaluator<'_> {
 
     /// The outcome of a failed config, or the fault that its check build finds. A check build takes longer than a trial,
     /// so only the first configs of a task are explained.
-    fn explained(&mut self, compiled: &Compiled, outcome: Outcome) -> Outcome {
+    fn explained(&mut self, compiled: &Compiled, failed: FailedCase) -> Outcome {
         let which = Which::Config(&compiled.arm.config);
         let may_be_a_fault = match &self.checker {
-            Ok(checker) => checker.may_be_a_fault(which, &outcome),
+            Ok(checker) => checker.may_be_a_fault(which, &failed.outcome),
             Err(_) => false,
         };
         if !may_be_a_fault || self.explained >= MAX_EXPLAINED {
-            return outcome;
+            return failed.outcome;
         }
         self.explained += 1;
         let own = self.own_cases(compiled);
         match &self.checker {
-            Ok(checker) => checker.explain(which, self.verifier.expected, &own, outcome),
-            Err(_) => outcome,
+            Ok(checker) => {
+                let told = checker.explain(which, self.verifier.expected, &own, failed);
+                told.outcome
+            }
+            Err(_) => failed.outcome,
         }
     }
 }

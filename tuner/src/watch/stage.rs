@@ -208,7 +208,7 @@ impl Scene<'_> {
             baseline_ns: 0,
         };
         let proof = verifier.verify(&side.arm, &self.cases);
-        proof.map_err(|error| of_worker_error(&error))
+        proof.map_err(|failed| failed.outcome)
     }
 
     /// The expected outputs of the timed launches.
