@@ -13,6 +13,7 @@ pub mod check;
 pub mod device_session;
 mod error;
 pub mod footprint;
+pub mod kept_worker;
 pub mod listing;
 pub mod machine;
 pub mod peaks;

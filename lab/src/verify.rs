@@ -25,7 +25,7 @@ const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 const UNUSUAL_DEADLINE: Duration = Duration::from_secs(3);
 
 /// Time limit for a worker to open.
-const OPENING: Duration = Duration::from_secs(20);
+pub(crate) const OPENING: Duration = Duration::from_secs(20);
 
 /// Number of launches of a case for which its time limit leaves time.
 const LAUNCHES: u32 = 6;
@@ -35,48 +35,7 @@ const LAUNCHES: u32 = 6;
 const HANDLING_NS_PER_BYTE: u64 = 200;
 
 /// Ignores the times of launches.
-const UNWATCHED: OnLaunch<'static> = &|_| Ok(());
-
-/// A worker that verifies several candidates one after another. It is used only on GPUs, where a candidate cannot
-/// affect the verification of the next one: each candidate has its own code, and all data that a candidate could
-/// corrupt is written again. If a candidate fails, it is verified again in a fresh worker, whose verdict is final.
-#[derive(Debug, Default)]
-pub struct KeptWorker(Option<Worker>);
-
-impl KeptWorker {
-    /// Like [`Verifier::verify`], but reuses the worker of the previous candidate if that worker still runs.
-    ///
-    /// # Errors
-    /// The errors of [`Verifier::verify`].
-    pub fn verify(
-        &mut self,
-        verifier: &Verifier<'_>,
-        arm: &ArmJob,
-        cases: &[Case],
-    ) -> Result<Proof, FailedCase> {
-        let jobs = verifier.jobs(arm, cases, UNWATCHED)?;
-        if let Some(mut worker) = self.0.take() {
-            let load = Request::Load(Box::new(arm.clone()));
-            let loaded = worker.ask(&load, OPENING);
-            let loaded = loaded.map_err(FailedCase::from);
-            if let Ok(proof) =
-                loaded.and_then(|_| verifier.ask(&mut worker, arm, jobs.clone(), UNWATCHED))
-            {
-                self.0 = Some(worker);
-                return Ok(proof);
-            }
-        }
-        let mut worker = verifier.open(arm)?;
-        let proof = verifier.ask(&mut worker, arm, jobs, UNWATCHED)?;
-        self.0 = Some(worker);
-        Ok(proof)
-    }
-
-    /// Ends the worker, which releases the device.
-    pub fn end(&mut self) {
-        self.0 = None;
-    }
-}
+pub(crate) const UNWATCHED: OnLaunch<'static> = &|_| Ok(());
 
 /// The result of verifying a candidate.
 #[derive(Clone, Debug, Default)]
@@ -183,7 +142,7 @@ impl Verifier<'_> {
     }
 
     /// Opens a fresh worker with one arm.
-    fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
+    pub(crate) fn open(&self, arm: &ArmJob) -> Result<Worker, WorkerError> {
         let mut worker = Worker::spawn(&self.bench.worker)?;
         let open = Request::Open(Box::new(self.bench.job(vec![arm.clone()])));
         worker.ask(&open, OPENING)?;
@@ -192,7 +151,7 @@ impl Verifier<'_> {
 
     /// The verification jobs for a worker. This function creates the files of expected outputs before the worker is
     /// opened, because creating them may start another worker, and a GPU may accept only one process at a time.
-    fn jobs(
+    pub(crate) fn jobs(
         &self,
         arm: &ArmJob,
         cases: &[Case],
@@ -212,7 +171,7 @@ impl Verifier<'_> {
         Ok(jobs)
     }
 
-    fn ask(
+    pub(crate) fn ask(
         &self,
         worker: &mut Worker,
         arm: &ArmJob,
@@ -283,16 +242,13 @@ impl Verifier<'_> {
         (!names.is_empty()).then(|| format!("unusual values in {names}{help}"))
     }
 
-    /// If an arm fails on buffers with no more than the declared alignment, and works on others, returns an error that
+    /// If an arm crashes on buffers with no more than the declared alignment, and not on others, returns an error that
     /// says so. Otherwise returns `error`.
     fn blame_alignment(&self, arm: &ArmJob, job: VerifyJob, error: WorkerError) -> WorkerError {
         let outcome = of_worker_error(&error);
-        let crashed = match &outcome {
-            Outcome::KernelFault { .. } => true,
-            Outcome::WorkerLost { signal, .. } => signal.is_some(),
-            _ => false,
-        };
-        if !crashed || !matches!(job.layout, Layout::Views | Layout::Mixed | Layout::Pairs) {
+        if !is_crash(&outcome)
+            || !matches!(job.layout, Layout::Views | Layout::Mixed | Layout::Pairs)
+        {
             return error;
         }
         let deadline = self.deadline(arm, &job);
@@ -303,19 +259,22 @@ impl Verifier<'_> {
         let again = self
             .open(arm)
             .and_then(|mut worker| worker.ask(&Request::Verify(aligned), deadline));
-        match again {
-            Ok(Reply::Verified(_)) => WorkerError::Failed {
-                arm: Some(0),
-                outcome: Outcome::KernelFault {
-                    text: format!(
-                        "alignment: it works if slices begin at multiples of 256 bytes, but not if they have only \
-                         the alignment that the spec declares, as the view `x.view(1..)` has ({outcome})\n\
-                         help: declare `#[align(4)]`, for example, on each slice that the kernel reads or writes as \
-                         vectors of 4"
-                    ),
-                },
+        let does = match again.map_err(|error| of_worker_error(&error)) {
+            Ok(Reply::Verified(_)) => "works",
+            // Its outputs are wrong as well.
+            Err(other) if !is_crash(&other) => "does not crash",
+            _ => return error,
+        };
+        WorkerError::Failed {
+            arm: Some(0),
+            outcome: Outcome::KernelFault {
+                text: format!(
+                    "alignment: it {does} if slices begin at multiples of 256 bytes, but fails if they have only the \
+                     alignment that the spec declares, as the view `x.view(1..)` has ({outcome})\n\
+                     help: declare `#[align(4)]`, for example, on each slice that the kernel reads or writes as \
+                     vectors of 4"
+                ),
             },
-            _ => error,
         }
     }
 
@@ -377,6 +336,15 @@ impl Verifier<'_> {
     }
 }
 
+/// Whether the kernel itself failed, not its outputs.
+fn is_crash(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::KernelFault { .. } => true,
+        Outcome::WorkerLost { signal, .. } => signal.is_some(),
+        _ => false,
+    }
+}
+
 /// Returns a number that no earlier receipt contains.
 fn nonce(arm: &ArmJob, seed: u64, number: usize) -> u64 {
     let now = std::time::SystemTime::now()
@@ -432,7 +400,8 @@ mod tests {
             error.to_string().contains("none of the problems"),
             "{error}"
         );
-        let kept = KeptWorker::default().verify(&verifier, &arm(spec, false), &[]);
+        let kept =
+            crate::kept_worker::KeptWorker::default().verify(&verifier, &arm(spec, false), &[]);
         assert!(kept.is_err());
     }
 

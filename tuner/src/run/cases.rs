@@ -8,7 +8,8 @@ use kiln_spec::Problem;
 use kiln_spec::verification::Sizes;
 
 use kiln_lab::cases::{self, Case};
-use kiln_lab::verify::{KeptWorker, Verifier};
+use kiln_lab::kept_worker::KeptWorker;
+use kiln_lab::verify::Verifier;
 use kiln_lab::worker::ArmJob;
 
 /// Maximum number of operations, and of bytes, of a launch on a problem next to the tuned one. A plain-Rust reference

@@ -19,8 +19,9 @@ use kiln_lab::NotChecked;
 use kiln_lab::WorkerLab;
 use kiln_lab::candidate::{Compiled, Which};
 use kiln_lab::check::Checker;
+use kiln_lab::kept_worker::KeptWorker;
 use kiln_lab::peaks;
-use kiln_lab::verify::{KeptWorker, Verifier};
+use kiln_lab::verify::Verifier;
 use kiln_measure::span::Resolution;
 use kiln_measure::{ArmId, Fate, LeastWork, RaceEntry, RaceSettings, Roofline, Tournament};
 
