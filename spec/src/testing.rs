@@ -252,6 +252,7 @@ pub(crate) fn bare_spec() -> KernelSpec {
         try_first: Vec::new(),
         only: Vec::new(),
         equal_stores: false,
+        unwritten_reads: false,
         verify: Vec::new(),
         work: Work::default(),
         tolerance: Tolerance {

@@ -306,16 +306,17 @@ enum Trouble {
 /// The failure of a launch. If the launch was on another problem than the row's, the text names the other problem,
 /// because the author may not know that Kiln also verifies other sizes.
 fn failed_on(found: &FailedCase, problem: &Problem) -> Trouble {
-    let outcome = &found.outcome;
+    let mut text = found.outcome.to_string();
     let failing = found.case.as_ref().map(|case| &case.problem);
-    Trouble::Failed(match failing {
-        Some(failing) if failing != problem && !outcome.names_inputs() => {
-            format!(
-                "{outcome} (on {failing}, one of the sizes on which Kiln verifies every config)"
-            )
-        }
-        _ => outcome.to_string(),
-    })
+    if let Some(failing) = failing.filter(|failing| *failing != problem)
+        && !found.outcome.names_inputs()
+    {
+        // The advice comes last.
+        let end = text.find('\n').unwrap_or(text.len());
+        let size = format!(" (on {failing}, one of the sizes on which Kiln verifies every config)");
+        text.insert_str(end, &size);
+    }
+    Trouble::Failed(text)
 }
 
 fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -> Smoked {

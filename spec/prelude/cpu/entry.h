@@ -205,6 +205,11 @@ struct kiln_cpu_entry<kernel, void (*)(Parameters...)> {
 #else
         kiln_cpu_watch.equal_stores = false;
 #endif
+#ifdef KILN_CPU_UNWRITTEN_READS
+        kiln_cpu_watch.unwritten_reads = true;
+#else
+        kiln_cpu_watch.unwritten_reads = false;
+#endif
         (kiln_cpu_watch_value(launch->args[i], sizeof(Parameters)), ...);
         (point<Parameters>((int32_t)i, launch->args[i]), ...);
         kiln_cpu_watch_tracks();

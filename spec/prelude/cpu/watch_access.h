@@ -119,8 +119,9 @@ KILN_CPU_COMMON void kiln_cpu_compared(const volatile void* address, uint32_t by
 
 KILN_CPU_COLD void kiln_cpu_note_unwritten(const kiln_cpu_region* region, uintptr_t at, uint32_t bytes,
                                            uint32_t place) {
-    if (kiln_cpu_watch.unwritten.bytes) return;
-    kiln_cpu_watch.unwritten = kiln_cpu_unwritten_read{bytes, KILN_CPU_RUNNING, place, at, region};
+    kiln_cpu_unwritten_read read = {bytes, KILN_CPU_RUNNING, place, at, region};
+    if (region->shared && kiln_cpu_watch.unwritten_reads) return kiln_cpu_remark_unwritten(&read);
+    if (!kiln_cpu_watch.unwritten.bytes) kiln_cpu_watch.unwritten = read;
 }
 
 // Whether a granule has content: of shared memory, what the block wrote, and of other memory, what the launch wrote.

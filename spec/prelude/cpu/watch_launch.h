@@ -94,7 +94,10 @@ KILN_CPU_COMMON void kiln_cpu_watch_block(void) {
     if (watch->blocks < KILN_CPU_MAX_NUMBERED_BLOCKS) kiln_cpu_block_firsts[watch->blocks] = watch->interval;
     watch->blocks++;
     for (uint32_t i = 0; i < watch->regions; i++) {
-        if (kiln_cpu_regions[i].shared) kiln_cpu_regions[i].oldest = watch->block_first;
+        const kiln_cpu_region* region = &kiln_cpu_regions[i];
+        if (!region->shared) continue;
+        kiln_cpu_regions[i].oldest = watch->block_first;
+        if (watch->unwritten_reads) kiln_cpu_set((void*)region->start, (uint8_t)kiln_cpu_undefined(), region->bytes);
     }
     kiln_cpu_copies_end();
 }

@@ -150,6 +150,7 @@ struct kiln_cpu_watch_state {
     uint32_t left;          // accesses that other threads may make after a fault
     bool parked;            // a thread has stopped at a fault
     bool equal_stores;      // the author allows stores of the same value
+    bool unwritten_reads;   // the author allows reads of shared memory that no thread has written
     kiln_cpu_cell* free_cells;
     kiln_cpu_cell* cells_end;
 };

@@ -59,12 +59,15 @@ KILN_CPU_COLD void kiln_cpu_say_size(const kiln_cpu_region* region) {
     kiln_cpu_say_bytes(region->element_bytes);
 }
 
-KILN_CPU_COLD void kiln_cpu_say_unwritten(void) {
-    const kiln_cpu_unwritten_read* read = &kiln_cpu_watch.unwritten;
-    kiln_cpu_say("it reads ");
+KILN_CPU_COLD void kiln_cpu_say_unwritten(const kiln_cpu_unwritten_read* read) {
+    kiln_cpu_say(" reads ");
     kiln_cpu_say_element(read->region, read->at, read->bytes);
     kiln_cpu_say_place(read->place);
-    if (read->region->shared) return kiln_cpu_say(", which no thread of the block has written");
+    if (read->region->shared) {
+        kiln_cpu_say(", which no thread of the block has written");
+        if (kiln_cpu_watch.unwritten_reads) return;
+        return kiln_cpu_say("\nhelp: if the kernel drops the value, declare `unwritten_reads = allow`");
+    }
     if (read->region->keeps) {
         return kiln_cpu_say(", which holds what an earlier launch left there\nhelp: a launch must not depend on those "
                             "before it: let each launch write the variable before it reads it, or leave it as it was");
@@ -78,16 +81,24 @@ KILN_CPU_COLD bool kiln_cpu_tell_unwritten(void) {
     const kiln_cpu_unwritten_read* read = &kiln_cpu_watch.unwritten;
     if (!read->bytes) return false;
     kiln_cpu_fault_begins(kiln_cpu_index_of(read->thread));
-    kiln_cpu_say_unwritten();
+    kiln_cpu_say("it");
+    kiln_cpu_say_unwritten(read);
     return true;
+}
+
+// Remarks on a read of shared memory that the author allows. Each order of a check build has another value there.
+KILN_CPU_COLD void kiln_cpu_remark_unwritten(const kiln_cpu_unwritten_read* read) {
+    if (!kiln_cpu_remark_begins(KILN_CPU_UNDEFINED_VALUE)) return;
+    kiln_cpu_say_triple("thread ", kiln_cpu_index_of(read->thread));
+    kiln_cpu_say_unwritten(read);
 }
 
 // An access outside may have its index from such a read.
 KILN_CPU_COLD void kiln_cpu_add_unwritten(void) {
     if (!kiln_cpu_watch.unwritten.bytes) return;
     kiln_cpu_say_triple("; before that, thread ", kiln_cpu_index_of(kiln_cpu_watch.unwritten.thread));
-    kiln_cpu_say(": ");
-    kiln_cpu_say_unwritten();
+    kiln_cpu_say(": it");
+    kiln_cpu_say_unwritten(&kiln_cpu_watch.unwritten);
 }
 
 KILN_CPU_COLD void kiln_cpu_watch_begins(const char* what) {

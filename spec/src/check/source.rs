@@ -34,17 +34,18 @@ pub fn check_source(kernel: &ParsedKernel, scan: &SourceScan) -> Diagnostics {
 /// as a template argument is not a macro, so it is not reported.
 fn redefined(kernel: &ParsedKernel, scan: &SourceScan, diagnostics: &mut Diagnostics) {
     let entry = EntryPath::parse(&kernel.spec.entry);
-    for param in &kernel.attr.params {
-        let name = &*param.name.value;
-        if entry.as_ref().is_some_and(|path| path.mentions(name)) {
-            continue;
-        }
-        if let Some(found) = scan.redefinition(|defined| defined == name) {
+    let is_argument = |name: &str| entry.as_ref().is_some_and(|path| path.mentions(name));
+    let params = kernel.attr.params.iter().map(|param| &param.name);
+    let macros: Vec<_> = params.filter(|name| !is_argument(&name.value)).collect();
+    let is_defined = |found: &str| macros.iter().any(|name| *name.value == *found);
+    let found: Vec<_> = scan.redefinitions(is_defined).collect();
+    for name in &macros {
+        if let Some(found) = found.iter().find(|found| *found.name == *name.value) {
             let error = CodegenError::ParamDefined {
-                param: name.to_owned(),
+                param: found.name.clone(),
                 at: found.at.clone(),
             };
-            diagnostics.push(from_text(param.name.span, &error.to_string()));
+            diagnostics.push(from_text(name.span, &error.to_string()));
         }
     }
 }

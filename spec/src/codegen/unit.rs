@@ -1,6 +1,7 @@
 //! Generates the translation unit of one entry, config and target.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use super::constants::{self, Constant};
 use super::defines::Defines;
@@ -178,8 +179,12 @@ impl TranslationUnit {
         };
         let mode = scan.mode(entry);
         let mut title = format!("// entry {entry}, config {config}, {release}\n");
-        if spec.equal_stores && target.row().host {
-            title += "#define KILN_CPU_EQUAL_STORES 1\n";
+        let allowed = [
+            (spec.equal_stores, "EQUAL_STORES"),
+            (spec.unwritten_reads, "UNWRITTEN_READS"),
+        ];
+        for (_, what) in allowed.iter().filter(|(is, _)| *is && target.row().host) {
+            let _ = writeln!(title, "#define KILN_CPU_{what} 1");
         }
         let parts = Parts::new(&rewriter, &signing, &release, mode, title, &defines)?;
         Ok(TranslationUnit {
@@ -193,10 +198,10 @@ impl TranslationUnit {
     }
 }
 
-/// Checks that the source defines the macros of the config only as defaults, inside an `#ifndef`.
+/// Checks that the source defines the macros of the config only where they are not defined, as in an `#ifndef`.
 fn check_source_defines(scan: &SourceScan, defines: &Defines) -> Result<(), CodegenError> {
     let names: BTreeSet<&str> = defines.names().collect();
-    match scan.redefinition(|name| names.contains(name)) {
+    match scan.redefinitions(|name| names.contains(name)).next() {
         None => Ok(()),
         Some(clash) => Err(CodegenError::ParamDefined {
             param: clash.name.clone(),

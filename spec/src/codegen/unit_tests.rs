@@ -99,22 +99,25 @@ fn the_source_stays_as_it_is_and_the_receipt_entry_follows_the_release_entry() {
 }
 
 #[test]
-fn a_unit_for_the_cpu_says_whether_equal_stores_are_allowed() {
+fn a_unit_for_the_cpu_says_what_the_author_allows() {
     let source = SourceText::from_expanded("__global__ void k() {}\n");
     let scan = SourceScan::new(&source).expect("the source should scan");
-    let text = |equal_stores, target| {
+    let text = |is_allowed, target| {
         let spec = KernelSpec {
-            equal_stores,
+            equal_stores: is_allowed,
+            unwritten_reads: is_allowed,
             ..bare_spec()
         };
         let (config, problem) = (Config::default(), Problem::default());
         let unit = TranslationUnit::new(&source, &scan, &spec, "k", &config, &problem, target);
         unit.expect("the unit should generate").text
     };
-    let defined = "#define KILN_CPU_EQUAL_STORES 1\n";
+    let defined = "#define KILN_CPU_EQUAL_STORES 1\n#define KILN_CPU_UNWRITTEN_READS 1\n";
     assert!(text(true, Target::Cpu).contains(defined));
-    assert!(!text(false, Target::Cpu).contains(defined));
-    assert!(!text(true, Target::Cuda).contains(defined));
+    let defines =
+        |text: String| text.contains("EQUAL_STORES 1") || text.contains("UNWRITTEN_READS 1");
+    assert!(!defines(text(false, Target::Cpu)));
+    assert!(!defines(text(true, Target::Cuda)));
 }
 
 #[test]
@@ -385,25 +388,19 @@ fn dynamic_shared_memory_of_several_dimensions_is_refused_on_the_cpu() {
 
 #[test]
 fn a_source_may_give_a_tunable_parameter_a_default_but_no_value() {
-    assert!(
-        generate(
-            "#ifndef N\n#define N 16\n#endif\n__global__ void k() {}",
-            "k",
-            Target::Cpu
-        )
-        .is_ok()
-    );
-    assert!(
-        generate(
-            "#if !defined(N)\n#define N 16\n#endif\n__global__ void k() {}",
-            "k",
-            Target::Cpu
-        )
-        .is_ok()
-    );
+    for default in [
+        "#ifndef N\n#define N 16\n#endif",
+        "#if !defined(N)\n#define N 16\n#endif",
+        "#if !defined(M) && !defined(N)\n#define N 16\n#endif",
+        "#ifdef N\n#else\n#define N 16\n#endif",
+    ] {
+        let source = format!("{default}\n__global__ void k() {{}}");
+        assert!(generate(&source, "k", Target::Cpu).is_ok(), "{default}");
+    }
     for source in [
         "#define N 16\n__global__ void k() {}",
         "#ifndef M\n#define N 16\n#endif\n__global__ void k() {}",
+        "#if !defined(M) || !defined(N)\n#define N 16\n#endif\n__global__ void k() {}",
         "#undef N\n__global__ void k() {}",
     ] {
         let error = generate(source, "k", Target::Cpu).unwrap_err();

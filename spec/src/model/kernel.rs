@@ -45,6 +45,9 @@ pub struct KernelSpec {
     /// Whether several threads may store the same value in one place without an order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub equal_stores: bool,
+    /// Whether threads may read shared memory that no thread of their block has written, because they drop the value.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten_reads: bool,
     /// The problems (sets of sizes) that are tuned on every device. There is at least one.
     pub problems: Vec<Problem>,
     /// Problems that are tuned only on GPUs, because they are too much work for a CPU.

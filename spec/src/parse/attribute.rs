@@ -39,6 +39,7 @@ const ITEMS: &[(&str, &str)] = &[
     ("evidence", "evidence(replayed)"),
     ("only", "only(cuda)"),
     ("equal_stores", "equal_stores = allow"),
+    ("unwritten_reads", "unwritten_reads = allow"),
     ("untuned", "untuned = allow"),
 ];
 
@@ -110,6 +111,7 @@ impl KernelAttr {
             "reference" => self.reference = Some(item.reference()?),
             "only" => self.only = item.parse_list(only)?,
             "equal_stores" => self.equal_stores = Some(item.allow()?),
+            "unwritten_reads" => self.unwritten_reads = Some(item.allow()?),
             "untuned" => self.untuned = Some(item.allow()?),
             "evidence" => self.evidence = item.parse_list(evidence)?,
             _ => return Err(item.unknown()),
@@ -199,7 +201,7 @@ impl Item {
         })
     }
 
-    /// Parses the value of `untuned = allow` and `equal_stores = allow`. No other value is valid.
+    /// Parses the value of `untuned = allow` and of similar items. No other value is valid.
     fn allow(&self) -> syn::Result<SpanRange> {
         let word: syn::Ident = self.value()?;
         if word == "allow" {

@@ -69,6 +69,8 @@ pub struct KernelAttr {
     pub evidence: Vec<Spanned<Evidence>>,
     /// `equal_stores = allow`: several threads may store the same value in one place without an order.
     pub equal_stores: Option<SpanRange>,
+    /// `unwritten_reads = allow`: threads may read shared memory that no thread of their block has written.
+    pub unwritten_reads: Option<SpanRange>,
     /// `untuned = allow`: the build does not warn if the kernel has no baked rows.
     pub untuned: Option<SpanRange>,
 }

@@ -111,11 +111,10 @@ impl OpenConditionals {
         Some((&frame.directive.0, &frame.directive.1))
     }
 
-    /// Whether this position is compiled only if `name` is not defined before.
-    pub fn guards(&self, name: &str) -> bool {
-        self.0
-            .iter()
-            .any(|frame| frame.guards.iter().any(|guard| guard == name))
+    /// Whether this position is compiled only if one of the names for which `is_defined` returns `true` is not defined.
+    pub fn need_undefined(&self, is_defined: impl Fn(&str) -> bool) -> bool {
+        let mut facts = self.0.iter().flat_map(ConditionalFrame::facts);
+        facts.any(|fact| fact.undefined().is_some_and(&is_defined))
     }
 
     /// Whether the compiler sees at most one of two positions: they are in different branches of one group, their
@@ -134,11 +133,14 @@ impl OpenConditionals {
 }
 
 impl ConditionalFrame {
+    /// Everything that is known to be true in the branch.
+    fn facts(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().chain(&self.earlier)
+    }
+
     /// Whether the conditions of two branches of different groups cannot both hold.
     fn contradicts(&self, other: &ConditionalFrame) -> bool {
-        let ours = self.facts.iter().chain(&self.earlier);
-        let theirs = || other.facts.iter().chain(&other.earlier);
-        ours.into_iter()
-            .any(|fact| theirs().any(|other| fact.excludes(other)))
+        self.facts()
+            .any(|fact| other.facts().any(|other| fact.excludes(other)))
     }
 }

@@ -200,6 +200,11 @@ impl Fact {
         Some(Fact::new(fact.subject.clone(), test))
     }
 
+    /// The name that is not defined, if the fact says so of a name.
+    pub fn undefined(&self) -> Option<&str> {
+        (self.test == Test::Defined(false)).then_some(&self.subject)
+    }
+
     /// Whether the two facts cannot both be true.
     pub fn excludes(&self, other: &Fact) -> bool {
         if self.subject != other.subject {

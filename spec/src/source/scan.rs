@@ -111,11 +111,17 @@ impl SourceScan {
         &self.macros
     }
 
-    /// The first directive that defines or undefines a macro for which `is_defined` returns `true`. `is_defined`
-    /// returns `true` for the macros that Kiln defines before the source. A default under `#ifndef` does not count.
-    pub fn redefinition(&self, is_defined: impl Fn(&str) -> bool) -> Option<&MacroDefinition> {
-        let mut clashes = self.macros.iter().filter(|found| is_defined(&found.name));
-        clashes.find(|found| found.undef || !found.conditions.guards(&found.name))
+    /// The directives that define or undefine a macro for which `is_defined` returns `true`. `is_defined` returns `true`
+    /// for the macros that Kiln defines before the source. A default under `#ifndef` does not count, nor does any other
+    /// definition under a condition that such a macro is not defined.
+    pub fn redefinitions(
+        &self,
+        is_defined: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &MacroDefinition> {
+        self.macros.iter().filter(move |found| {
+            is_defined(&found.name)
+                && (found.undef || !found.conditions.need_undefined(&is_defined))
+        })
     }
 
     /// Every `#include` that is left in the expanded text.

@@ -41,6 +41,16 @@ fn host_code_is_left_out() {
 }
 
 #[test]
+fn a_class_with_an_attribute_macro_is_left_out_like_any_other() {
+    assert_left_out(
+        "#define LOCKS(x) __attribute__((capability(x)))
+        - class LOCKS(\"a\") Unused { std::shared_timed_mutex mutex; };
+        class LOCKS(\"b\") Used { float x; };
+        __global__ void k(float* y) { y[0] = sizeof(Used); }",
+    );
+}
+
+#[test]
 fn everything_that_the_kernel_names_directly_or_through_others_is_kept() {
     assert_left_out(
         "struct Pair { float a, b; };

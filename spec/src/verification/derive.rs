@@ -16,6 +16,10 @@ pub const MAX_PROBLEMS: usize = 6;
 const MAX_BYTES: u64 = 4 << 20;
 /// Maximum number of floating-point operations of one problem.
 const MAX_OPERATIONS: i128 = 30_000_000;
+/// Maximum number of threads of a launch, and maximum product of all sizes if the author declares no operations. If the
+/// tuned problem has more, its number counts, because a launch as long as that is expected.
+const MAX_THREADS: u64 = 1 << 20;
+const MAX_PRODUCT: i128 = 1 << 21;
 /// Maximum number of combinations of classes to consider.
 const MAX_CANDIDATES: usize = 1024;
 /// The derivation stops after this many combinations of classes for which it finds no valid small problem.
@@ -145,7 +149,21 @@ impl Derive<'_> {
 
     fn is_small(&self, problem: &Problem) -> bool {
         let bytes = self.spec.footprint_bytes(problem);
-        bytes.is_ok_and(|bytes| bytes <= MAX_BYTES) && self.operations(problem) <= MAX_OPERATIONS
+        let most = match self.spec.work.flops {
+            Some(_) => MAX_OPERATIONS,
+            None => MAX_OPERATIONS.min(self.operations(self.like).max(MAX_PRODUCT)),
+        };
+        bytes.is_ok_and(|bytes| bytes <= MAX_BYTES)
+            && self.operations(problem) <= most
+            && self.threads(problem) <= self.threads(self.like).max(MAX_THREADS)
+    }
+
+    /// The number of threads of the baseline's launch; 0 if it cannot be launched.
+    fn threads(&self, problem: &Problem) -> u64 {
+        let plan = self.spec.baseline_plan(problem, self.limits);
+        plan.map_or(0, |plan| {
+            plan.blocks().saturating_mul(plan.threads_per_block())
+        })
     }
 
     /// The operations of a launch, as declared, or else the product of all sizes.

@@ -208,4 +208,34 @@ mod derived {
         let ragged = problems.iter().any(|p| p.size("n").unwrap() % 64 != 0);
         assert!(ragged, "{problems:?}");
     }
+
+    #[test]
+    fn a_product_of_derived_sizes_is_no_launch_of_very_many_threads_or_operations() {
+        let item = r#"unsafe extern "C" { fn k(a: u32, b: u32, c: u32, #[len(a * b)] x: &[f32], #[len(a * b * c)] y: &mut [f32]); }"#;
+        let attribute = |problem: &str| {
+            format!(
+                r#"source = "x.cu", params(THREADS in [64]), baseline(THREADS = 64), grid(a * b), block(512),
+                where(c % THREADS == 1 || a > 0 || b % THREADS == 1), problems({problem})"#
+            )
+        };
+        let shared = |problem: &str| {
+            let spec = crate::parse::tests::read(&attribute(problem), item)
+                .unwrap()
+                .spec;
+            verification_problems(&spec, &[], &spec.problems[0], None)
+        };
+        let size = |problem: &Problem, name| problem.size(name).unwrap_or(0);
+        let small = shared("(a = 2, b = 9, c = 100)");
+        assert!(small.len() >= 4, "{small:?}");
+        for problem in &small {
+            let [a, b, c] = ["a", "b", "c"].map(|name| size(problem, name));
+            assert!(a * b * 512 <= 1 << 20 && a * b * c <= 1 << 21, "{problem}");
+        }
+        // A tuned problem with more threads allows more.
+        let large = shared("(a = 200, b = 900, c = 100)");
+        let threads = large
+            .iter()
+            .map(|problem| size(problem, "a") * size(problem, "b") * 512);
+        assert!(threads.max() > Some(1 << 20), "{large:?}");
+    }
 }

@@ -114,6 +114,7 @@ impl Case {
             try_first: Vec::new(),
             only: Vec::new(),
             equal_stores: false,
+            unwritten_reads: false,
             verify: Vec::new(),
             work: Work::default(),
             tolerance: Tolerance {

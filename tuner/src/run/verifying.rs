@@ -105,12 +105,9 @@ impl Evaluator<'_> {
             let Some(at) = left.iter().position(is_failed) else {
                 return Err(failed);
             };
-            let case = left.remove(at);
-            if !self
-                .cases
-                .right(&self.verifier, vec![case], None)
-                .is_empty()
-            {
+            let own = vec![left.remove(at)];
+            let right = self.cases.right(&self.verifier, own, None);
+            if !right.is_empty() {
                 return Err(failed);
             }
             let (finder, verifier) = (&self.cases, &self.verifier);

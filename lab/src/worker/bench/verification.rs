@@ -40,6 +40,7 @@ impl Opened {
         let growth = job.problem.growth_over(&self.problem);
         let expected = self.kept.expected(&job.expected, growth)?;
         let arm = self.arm(job.arm)?;
+        let mut of_receipt = Ok(0.0);
         let mut verified = Verified {
             worst: 0.0,
             receipt: String::new(),
@@ -63,8 +64,12 @@ impl Opened {
             receipt
                 .check(&intended)
                 .map_err(|mismatch| wrong_launch(&mismatch))?;
-            verified.worst = rig.check(&expected).map_err(outcome_of)?;
+            of_receipt = rig.check(&expected).map_err(outcome_of);
             verified.receipt = receipt_text(&receipt);
+        }
+        // The orders of a check build say more about wrong outputs, so they come first.
+        if !arm.job.check {
+            verified.worst = of_receipt.clone()?;
         }
         let worst = if arm.job.check {
             let checked = rig.check_in_all_orders(&arm.release, &job.plan, job.seed, &expected);
@@ -86,6 +91,7 @@ impl Opened {
             })
         };
         verified.worst = verified.worst.max(worst.map_err(outcome_of)?);
+        verified.worst = verified.worst.max(of_receipt?);
         // Without this check, an element that is never written would compare as right if the expected value is NaN.
         rig.check_written(&arm.release, &job.plan)
             .map_err(outcome_of)?;

@@ -110,7 +110,7 @@ impl Executor {
             text: entry.module.with_lines(&reported.text),
         })?;
         let mut kept = lock(&self.remarks);
-        for remark in remarks.lines() {
+        for remark in entry.module.with_lines(&remarks).lines() {
             let kind = remark.split(':').next().unwrap_or_default();
             kept.entry(kind.into()).or_insert_with(|| remark.into());
         }

@@ -7,7 +7,7 @@ use kiln::compiler::BuildKind;
 use kiln::device::{Allocation, DeviceBackend as _, DeviceError, Schedule};
 use kiln::spec::LaunchPlan;
 
-use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, devices, plan, unit};
+use crate::on_cpu::{Arg, Loaded, STREAM, buffer, compile, contents, devices, plan, unit};
 
 /// What the generator defines for a kernel whose spec allows equal stores.
 const ALLOWED: &str = "#define KILN_CPU_EQUAL_STORES 1\n";
@@ -276,6 +276,57 @@ fn a_read_of_shared_memory_that_nobody_wrote_is_told() {
         let expected = "block (1,0,0) thread (0,0,0): it reads shared variable `held`[63] at kernel.cu:6, \
                         which no thread of the block has written";
         assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_read_of_what_nobody_wrote_gives_another_value_in_each_order_if_the_author_allows_it() {
+    let loaded = |device: &Arc<CpuDevice>, rest: &str| {
+        let source = format!(
+            "
+        __global__ void stale(int* out, int* y) {{
+            __shared__ int held[64];
+            if (threadIdx.x < 63) held[threadIdx.x] = 1;
+            __syncthreads();
+            out[threadIdx.x] = held[threadIdx.x];
+            {rest}
+        }}"
+        );
+        let unit = unit(true, &source, "stale");
+        let unit = format!("#define KILN_CPU_UNWRITTEN_READS 1\n{unit}");
+        Loaded::new(device, &unit, BuildKind::Check)
+    };
+    let orders = [
+        Schedule::Forward,
+        Schedule::Reversed,
+        Schedule::Seeded(2),
+        Schedule::Seeded(3),
+    ];
+    let plan = plan([1, 1, 1], [64, 1, 1]);
+    for device in devices() {
+        let (out, y) = (buffer(&device, &[0_i32; 64]), buffer(&device, &[0_i32; 64]));
+        let args: [(_, &dyn Allocation); 2] = [("out", &*out), ("y", &*y)];
+        let kernel = loaded(&device, "");
+        let mut values: Vec<i32> = Vec::new();
+        for schedule in orders {
+            kernel
+                .launch_named(&plan, &args, &["out", "y"], schedule)
+                .unwrap();
+            let written = contents::<i32>(&*out);
+            assert_eq!(written[..63], [1; 63]);
+            values.push(written[63]);
+            let told = "undefined value: thread (63,0,0) reads shared variable `held`[63] at kernel.cu:6, which no \
+                        thread of the block has written";
+            assert_eq!(device.take_remarks(), [told]);
+        }
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), 4, "{values:x?}");
+        // The item allows nothing else.
+        let kernel = loaded(&device, "out[threadIdx.x] = y[threadIdx.x];");
+        let error = kernel.launch_named(&plan, &args, &["out", "y"], Schedule::Forward);
+        let text = error.unwrap_err().to_string();
+        assert!(text.contains("it reads `y`[0] at kernel.cu:7"), "{text}");
     }
 }
 

@@ -187,6 +187,8 @@ fn a_parameter_that_the_source_defines_is_an_error_with_its_line() {
         "#ifndef BLOCK_K\n#define BLOCK_K 8\n#endif",
         "#if !defined(BLOCK_K) && !defined(BLOCK_M)\n#define BLOCK_K 8\n#define BLOCK_M 8\n#endif",
         "#if !defined BLOCK_K && !defined (BLOCK_M)\n#define BLOCK_K 8\n#endif",
+        "#if !defined(BLOCK_M)\n#define BLOCK_M 8\n#define BLOCK_K 8\n#endif",
+        "#ifdef BLOCK_M\n#else\n#define BLOCK_K 8\n#endif",
     ] {
         assert_eq!(with(default), [""; 0], "{default}");
     }

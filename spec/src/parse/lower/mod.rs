@@ -82,6 +82,7 @@ impl Lower<'_> {
             geometry,
             only: self.attr.only.iter().map(|backend| backend.value).collect(),
             equal_stores: self.attr.equal_stores.is_some(),
+            unwritten_reads: self.attr.unwritten_reads.is_some(),
             problems,
             gpu_problems,
             verify: self.verify_problems(&dims),

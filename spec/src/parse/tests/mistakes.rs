@@ -37,7 +37,7 @@ const CASES: &[Case] = &[
         "source = \"gemm.cu\"",
         "fancy = \"gemm.cu\"",
         &[
-            "fancy: unknown item `fancy`; items are source, entry, types, sizes, params, where, baseline, try_first, grid, block, shared, problems, gpu_problems, verify, work, tolerance, inputs, reference, evidence, only, equal_stores, untuned",
+            "fancy: unknown item `fancy`; items are source, entry, types, sizes, params, where, baseline, try_first, grid, block, shared, problems, gpu_problems, verify, work, tolerance, inputs, reference, evidence, only, equal_stores, unwritten_reads, untuned",
         ],
     ),
     (

@@ -182,18 +182,25 @@ fn types_multiply_problems_that_do_not_name_one() {
 }
 
 #[test]
-fn stores_of_the_same_value_are_a_part_of_the_spec_and_of_its_hash() {
+fn what_the_author_allows_is_a_part_of_the_spec_and_of_its_hash() {
     let plain = read(NORM_ATTRIBUTE, NORM_ITEM).unwrap().spec;
-    let with = |value: &str| {
-        let item = format!("equal_stores = {value},\n    verify(");
+    let with = |item: &str| {
+        let item = format!("{item},\n    verify(");
         read(&NORM_ATTRIBUTE.replace("verify(", &item), NORM_ITEM)
     };
-    let allowing = with("allow").unwrap().spec;
-    assert_eq!((plain.equal_stores, allowing.equal_stores), (false, true));
-    assert_ne!(plain.hash(), allowing.hash());
-    let json = allowing.to_json();
-    assert_eq!(crate::KernelSpec::from_json(&json).unwrap(), allowing);
-    assert!(with("deny").is_err());
+    let allows = |spec: &crate::KernelSpec| (spec.equal_stores, spec.unwritten_reads);
+    assert_eq!(allows(&plain), (false, false));
+    for (item, expected) in [
+        ("equal_stores", (true, false)),
+        ("unwritten_reads", (false, true)),
+    ] {
+        let allowing = with(&format!("{item} = allow")).unwrap().spec;
+        assert_eq!(allows(&allowing), expected);
+        assert_ne!(plain.hash(), allowing.hash());
+        let json = allowing.to_json();
+        assert_eq!(crate::KernelSpec::from_json(&json).unwrap(), allowing);
+        assert!(with(&format!("{item} = deny")).is_err());
+    }
 }
 
 #[test]

@@ -67,7 +67,12 @@ pub(super) fn names(text: &str, tokens: &[Token]) -> BTreeSet<String> {
                 i = brackets::closing(&tokens, i + 1).unwrap_or(i);
                 let name = token.text(text).into_owned();
                 is_class |= CLASSES.contains(&&*name);
-                if is_scope(&tokens, i + 1) {
+                if let Some(close) = is_class
+                    .then(|| attribute_before_name(&tokens, i))
+                    .flatten()
+                {
+                    i = close;
+                } else if is_scope(&tokens, i + 1) {
                     outer.push(name);
                     i += 2;
                 } else {
@@ -123,6 +128,15 @@ fn before(tokens: &[Token], start: usize, ends: &[u8]) -> usize {
 fn is_scope(tokens: &[Token], i: usize) -> bool {
     let colon = |i: usize| tokens.get(i).filter(|token| token.is_punct(b':'));
     { colon(i).zip(colon(i + 1)) }.is_some_and(|(first, second)| first.end == second.start)
+}
+
+/// If the name at `i` is a call of a macro in front of the name of a class, as in `class LOCKS("a") Foo {`, returns the
+/// index of its last token.
+fn attribute_before_name(tokens: &[Token], i: usize) -> Option<usize> {
+    tokens.get(i + 1).filter(|token| token.is_punct(b'('))?;
+    let close = matching(tokens, i + 1)?;
+    let next = tokens.get(close + 1)?;
+    (next.kind == TokenKind::Identifier).then_some(close)
 }
 
 /// Whether the token at `i` may follow the name that a declaration declares.
@@ -203,6 +217,12 @@ mod tests {
             &["Foo", "a", "b"],
         );
         assert_names("class Foo;", &["Foo"]);
+        assert_names("class LOCKS(\"a\") Foo { };", &["Foo"]);
+        assert_names(
+            "struct EXPORT ALIGN(16) Foo final : Base { } a;",
+            &["EXPORT", "Foo", "a"],
+        );
+        assert_names("struct Foo { } a MACRO(1);", &["Foo", "MACRO", "a"]);
         assert_names(
             "template <> struct Foo<int> final : public B { };",
             &["Foo"],

@@ -88,6 +88,15 @@ fn smoke_tests() -> Vec<Case> {
             .edit(SOURCE, "    for", "    turned[threadIdx.x] = first < n ? x[first] : 0.0f;\n    for")
             .runs("$TUNE smoke --device cpu; test $? = 1")
             .prints("failed   scale baseline (n=10000): block (0,0,0) thread (16,0,0): race: it writes shared variable `turned`[16] at src/scale.cu:3, which thread (15,0,0) of the block reads at src/scale.cu:4, and no __syncwarp() or barrier orders the two (on n=67, one of the sizes on which Kiln verifies every config)"),
+        unwritten("a smoke test of a read of unwritten shared memory", "", "n == 123456")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("failed   scale baseline (n=10000): kernel fault: block (0,0,0) thread (0,0,0): it reads shared variable `s`[32] at src/scale.cu:3, which no thread of the block has written (on n=67, one of the sizes on which Kiln verifies every config)\nhelp: if the kernel drops the value, declare `unwritten_reads = allow`"),
+        unwritten("a smoke test of a dropped read of unwritten shared memory", "unwritten_reads = allow, ", "n == 123456")
+            .runs("$TUNE smoke --device cpu")
+            .prints("1 passed, 0 failed, 0 not run"),
+        unwritten("a smoke test of a used read of unwritten shared memory", "unwritten_reads = allow, ", "n > 1")
+            .runs("$TUNE smoke --device cpu; test $? = 1")
+            .prints("help: use no such value: let the lane take part in the shuffle, or write the element first"),
         case("a smoke test of a kernel whose inputs another program makes")
             .edit(LIB, "problems(", "inputs = made, problems(")
             .runs("$TUNE smoke --device cpu; test $? = 1")
@@ -103,6 +112,14 @@ fn smoke_tests() -> Vec<Case> {
             .runs("$TUNE smoke --device cpu; test $? = 1")
             .prints("failed   scale baseline (n=10000): block (0,0,0) thread (0,0,0): out of bounds: it reads 4 bytes at address 0x<hash> at src/scale.cu:3, which is in no argument and in no variable of the kernel (on n=67, one of the sizes on which Kiln verifies every config)"),
     ]
+}
+
+/// A kernel that reads shared memory that no thread wrote, and uses the value under a condition.
+fn unwritten(name: &'static str, item: &str, uses: &str) -> Case {
+    case(name)
+        .edit(LIB, "problems(", format!("{item}problems("))
+        .edit(SOURCE, "    unsigned", "    __shared__ float s[2 * THREADS]; s[threadIdx.x] = 1.0f; unsigned")
+        .edit(SOURCE, "2.0f * x[i]", format!("2.0f * x[i] + (s[THREADS + threadIdx.x] == 3.0f || !({uses}) ? 0.0f : s[THREADS + threadIdx.x])"))
 }
 
 fn candidates() -> Vec<Case> {
