@@ -108,6 +108,8 @@ pub struct Checker<'a> {
     cases: Vec<Case>,
     /// The cases on the tuned problem.
     tuned: Vec<Case>,
+    /// Maximum data of a tuned problem on which the check build runs in addition to the small ones, in bytes.
+    most_tuned_bytes: u64,
     own: Option<Expectations>,
 }
 
@@ -166,6 +168,7 @@ impl<'a> Checker<'a> {
                     bench: bench.clone(),
                     cases,
                     tuned,
+                    most_tuned_bytes: MAX_CHECKED_BYTES,
                     own: None,
                 });
             }
@@ -204,8 +207,19 @@ impl<'a> Checker<'a> {
             bench,
             cases,
             tuned,
+            most_tuned_bytes: MAX_CHECKED_BYTES,
             own: Some(own),
         })
+    }
+
+    /// The same checker, which runs the check build on the tuned problem only if that has no more than so many bytes, or if
+    /// there are no small problems.
+    #[must_use]
+    pub fn with_most_tuned_bytes(self, bytes: u64) -> Self {
+        Checker {
+            most_tuned_bytes: bytes,
+            ..self
+        }
     }
 
     /// Whether the check build runs this problem, not only smaller ones.
@@ -270,7 +284,7 @@ impl<'a> Checker<'a> {
         let spec = &self.kernel.spec;
         let bytes = spec.footprint_bytes(self.problem);
         let work = peaks::work(spec, self.problem);
-        let is_small = bytes.is_ok_and(|bytes| bytes <= MAX_CHECKED_BYTES);
+        let is_small = bytes.is_ok_and(|bytes| bytes <= self.most_tuned_bytes);
         is_small && work.flops.max(work.bytes) <= MAX_CHECKED_WORK && !self.tuned.is_empty()
     }
 

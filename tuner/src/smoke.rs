@@ -38,6 +38,10 @@ fn while_shown<T>(kernel: &TunedKernel, row: &str, test: impl FnOnce() -> T) -> 
 /// problem is nevertheless compared with the table.
 const MAX_WORK: u64 = 200_000_000;
 
+/// Maximum data of a row's problem on which the check build runs in addition to small problems, in bytes. `tune run` runs
+/// it on larger ones too. There it takes some seconds, and the program of a row was checked then.
+const MAX_CHECKED_BYTES: u64 = 1 << 20;
+
 /// The result for one baked row or one baseline.
 #[derive(Serialize)]
 pub struct Smoked {
@@ -184,7 +188,8 @@ impl Smoke<'_> {
         // A check build is a program for the cpu device. On a GPU, it would show nothing about the images that the GPU
         // runs.
         let checker = (self.session.info().key.backend == Backend::Cpu)
-            .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases));
+            .then(|| Checker::new(&CheckPlace::Here, tuned, self.workshop, &bench, &cases))
+            .map(|checker| checker.map(|checker| checker.with_most_tuned_bytes(MAX_CHECKED_BYTES)));
         let proof = verifier.verify(&made.arm, &cases).map_err(|found| {
             if found.outcome == Outcome::OutOfTime {
                 return self.out_of_time();
