@@ -80,7 +80,8 @@ impl Rig {
             (None, _) if same => return Err(error.clone()),
             (_, Some(undefined)) => format!(
                 "{undefined}, and the outputs differ in orders of the threads that differ in such values: {error}\n\
-                 help: use no such value: let the lane take part in the shuffle, or write the element first"
+                 help: the kernel must not use this value: let the lane take part in the shuffle, or write the element \
+                 first"
             ),
             (None, None) => return Err(error.clone()),
             (Some(right), None) => format!(

@@ -210,32 +210,33 @@ mod derived {
     }
 
     #[test]
-    fn a_product_of_derived_sizes_is_no_launch_of_very_many_threads_or_operations() {
-        let item = r#"unsafe extern "C" { fn k(a: u32, b: u32, c: u32, #[len(a * b)] x: &[f32], #[len(a * b * c)] y: &mut [f32]); }"#;
-        let attribute = |problem: &str| {
-            format!(
-                r#"source = "x.cu", params(THREADS in [64]), baseline(THREADS = 64), grid(a * b), block(512),
-                where(c % THREADS == 1 || a > 0 || b % THREADS == 1), problems({problem})"#
-            )
-        };
-        let shared = |problem: &str| {
-            let spec = crate::parse::tests::read(&attribute(problem), item)
-                .unwrap()
-                .spec;
+    fn derived_sizes_together_give_few_threads_and_few_operations() {
+        let item = r#"unsafe extern "C" { fn k(a: u32, b: u32, c: u32, #[len(c)] x: &[f32], #[len(a * b)] y: &mut [f32]); }"#;
+        let shared = |grid: &str, problem: &str| {
+            let attribute = format!(
+                r#"source = "x.cu", params(THREADS in [64]), baseline(THREADS = 64), grid({grid}), block(512),
+                where(c % THREADS == 1 || a % THREADS == 1 || b % THREADS == 1 || a > 0), problems({problem})"#
+            );
+            let spec = crate::parse::tests::read(&attribute, item).unwrap().spec;
             verification_problems(&spec, &[], &spec.problems[0], None)
         };
         let size = |problem: &Problem, name| problem.size(name).unwrap_or(0);
-        let small = shared("(a = 2, b = 9, c = 100)");
+        let threads = |problem: &Problem| size(problem, "a") * size(problem, "b") * 512;
+        let small = shared("a * b", "(a = 2, b = 9, c = 100)");
         assert!(small.len() >= 4, "{small:?}");
-        for problem in &small {
-            let [a, b, c] = ["a", "b", "c"].map(|name| size(problem, name));
-            assert!(a * b * 512 <= 1 << 20 && a * b * c <= 1 << 21, "{problem}");
-        }
+        assert!(
+            small.iter().all(|problem| threads(problem) <= 1 << 20),
+            "{small:?}"
+        );
         // A tuned problem with more threads allows more.
-        let large = shared("(a = 200, b = 900, c = 100)");
-        let threads = large
-            .iter()
-            .map(|problem| size(problem, "a") * size(problem, "b") * 512);
-        assert!(threads.max() > Some(1 << 20), "{large:?}");
+        let large = shared("a * b", "(a = 200, b = 900, c = 100)");
+        assert!(large.iter().map(threads).max() > Some(1 << 20), "{large:?}");
+        let operations = |problem: &Problem| threads(problem) / 512 * size(problem, "c");
+        let small = shared("1", "(a = 2, b = 9, c = 100)");
+        assert!(small.len() >= 4, "{small:?}");
+        assert!(
+            small.iter().all(|problem| operations(problem) <= 1 << 21),
+            "{small:?}"
+        );
     }
 }

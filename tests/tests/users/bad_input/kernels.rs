@@ -96,7 +96,7 @@ fn smoke_tests() -> Vec<Case> {
             .prints("1 passed, 0 failed, 0 not run"),
         unwritten("a smoke test of a used read of unwritten shared memory", "unwritten_reads = allow, ", "n > 1")
             .runs("$TUNE smoke --device cpu; test $? = 1")
-            .prints("help: use no such value: let the lane take part in the shuffle, or write the element first"),
+            .prints("help: the kernel must not use this value: let the lane take part in the shuffle, or write the element first"),
         case("a smoke test of a kernel whose inputs another program makes")
             .edit(LIB, "problems(", "inputs = made, problems(")
             .runs("$TUNE smoke --device cpu; test $? = 1")
