@@ -212,8 +212,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Limits the data of the tuned problem, in bytes. If the problem has more, the check build runs on it only if there
-    /// are no small problems.
+    /// Limits the data of the tuned problem, in bytes. If the problem has more, the check build runs on it only if
+    /// there are no small problems.
     #[must_use]
     pub fn with_most_tuned_bytes(self, bytes: u64) -> Self {
         Checker {

@@ -38,8 +38,8 @@ fn while_shown<T>(kernel: &TunedKernel, row: &str, test: impl FnOnce() -> T) -> 
 /// problem is nevertheless compared with the table.
 const MAX_WORK: u64 = 200_000_000;
 
-/// Maximum data of a row's problem on which the check build runs in addition to small problems, in bytes. With more data,
-/// it takes several seconds. `tune run` runs it on problems of up to 8 MiB before it proves a row.
+/// Maximum data of a row's problem on which the check build runs in addition to small problems, in bytes. With more
+/// data, it takes several seconds. `tune run` runs it on problems of up to 8 MiB before it proves a row.
 const MAX_CHECKED_BYTES: u64 = 1 << 20;
 
 /// The result for one baked row or one baseline.
