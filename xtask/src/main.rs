@@ -26,7 +26,7 @@ Tasks:
               [--offline]: the same, and cargo asks nothing of the network
   bars [N]    run the bars of docs/bars.md in full (all, or number N)
   fresh       run the README's two commands on a fresh Debian in a folder; needs root and mmdebstrap
-              [--only tune|test] [--compiler g++|clang] [--keep] [--dir FOLDER]
+              [--only tune|test] [--compiler g++|clang] [--debian bookworm|trixie|forky] [--keep] [--dir FOLDER]
   gpu-day     build a folder that proves, times and tunes the kernels on a machine with a GPU and without Rust (docs/gpu-day.md)
               [--out DIR] [--profile NAME] [--without-cublas]; --import DIR brings its results back [--into DIR]
   mutants     break one line of the product after the other, in a copy, and run the test that must fail (docs/bars.md, 44)

@@ -7,11 +7,9 @@ use std::process::Command;
 
 use super::host::{self, Tool};
 use super::make;
-use super::options::Compiler;
+use super::options::{Compiler, Options, Release};
 use crate::step;
 
-/// The Debian release of the machine.
-const SUITE: &str = "bookworm";
 /// The Debian packages of the machine, in addition to a compiler: Python, which the README requires, and git and
 /// certificates, which cloning requires.
 const PACKAGES: &str = "python3,git,ca-certificates";
@@ -54,15 +52,16 @@ pub struct Machine {
     root: PathBuf,
     rust: PathBuf,
     compiler: Compiler,
+    debian: Release,
 }
 
 impl Machine {
-    /// A machine that will be created in the folder `root` below `folder`.
+    /// A machine that will be created in the folder `root` below the folder of the options.
     ///
     /// # Errors
     /// If a machine already exists there, or if the host has no Rust.
-    pub fn at(folder: &Path, compiler: Compiler) -> Result<Machine, String> {
-        let root = folder.join("root");
+    pub fn new(options: &Options) -> Result<Machine, String> {
+        let root = options.folder.join("root");
         if root.exists() {
             return Err(format!(
                 "fresh: {} is there already, of a run that was killed or kept\nhelp: rm -rf --one-file-system {}",
@@ -70,12 +69,13 @@ impl Machine {
                 root.display()
             ));
         }
-        make(folder)?;
+        make(&options.folder)?;
         let rust = host::rust()?;
         Ok(Machine {
             root,
             rust,
-            compiler,
+            compiler: options.compiler,
+            debian: options.debian,
         })
     }
 
@@ -86,9 +86,12 @@ impl Machine {
 
     /// The command that unpacks Debian into the folder.
     pub fn bootstrap(&self, tool: Tool) -> Command {
+        let (clang, gcc) = (self.debian.clang(), self.debian.gcc());
         let compiler = match self.compiler {
-            Compiler::Gcc => "g++",
-            Compiler::Clang => "clang-19,libclang-rt-19-dev,libstdc++-12-dev,libc6-dev",
+            Compiler::Gcc => "g++".to_owned(),
+            Compiler::Clang => {
+                format!("clang-{clang},libclang-rt-{clang}-dev,libstdc++-{gcc}-dev,libc6-dev")
+            }
         };
         let program = match tool {
             Tool::Mmdebstrap => "mmdebstrap",
@@ -98,7 +101,10 @@ impl Machine {
         command.arg(program);
         command.arg("--variant=minbase");
         command.arg(format!("--include={compiler},{PACKAGES}"));
-        command.arg(SUITE).arg(&self.root).arg(host::mirror());
+        command
+            .arg(self.debian.name())
+            .arg(&self.root)
+            .arg(host::mirror());
         command
     }
 
@@ -124,7 +130,8 @@ impl Machine {
         make(&self.inside(Path::new(RUST)))?;
         if self.compiler == Compiler::Clang {
             let linker = self.inside(Path::new("/usr/local/bin/cc"));
-            std::os::unix::fs::symlink("/usr/bin/clang-19", &linker)
+            let clang = format!("/usr/bin/clang-{}", self.debian.clang());
+            std::os::unix::fs::symlink(clang, &linker)
                 .map_err(|error| format!("fresh: {}: {error}", linker.display()))?;
         }
         self.clone_head()

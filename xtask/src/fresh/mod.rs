@@ -33,7 +33,7 @@ pub fn run(options: &Options) -> Result<(), String> {
     }
     let tool = host::bootstrap_tool()?;
     let commands = commands::of_readme(options.only)?;
-    let machine = Machine::at(&options.folder, options.compiler)?;
+    let machine = Machine::new(options)?;
     let log = options.folder.join("fresh.log");
     let run = Run {
         log: File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?,

@@ -30,6 +30,27 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     installed.is_ok()
 }
 
+/// The first value whose Debian package is available. Updates the package lists if none is: a new machine may have no
+/// lists.
+pub(super) fn offered<T>(packages: impl Iterator<Item = (T, String)> + Clone) -> Option<T> {
+    let first = || {
+        let mut packages = packages.clone();
+        packages.find(|(_, package)| is_known(package))
+    };
+    let known = first().or_else(|| {
+        quiet(&["update", "-qq"]).ok()?;
+        first()
+    });
+    known.map(|(value, _)| value)
+}
+
+/// Whether the package lists of this machine contain a package.
+fn is_known(package: &str) -> bool {
+    let mut show = Command::new("apt-cache");
+    let shown = show.args(["show", "--quiet", package]).output();
+    shown.is_ok_and(|shown| shown.status.success() && !shown.stdout.is_empty())
+}
+
 /// Runs apt-get without questions. Returns the first line of its errors if it fails.
 fn quiet(arguments: &[&str]) -> Result<(), String> {
     let mut command = Command::new("apt-get");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::apt::offered;
 use super::environment::{Environment, KERNEL_TUNER, SCHEMAS};
 use crate::step;
 
@@ -189,12 +190,16 @@ fn tools_of_clang(version: u32) -> [(String, Vec<String>); 3] {
 }
 
 /// All tools that tests need. They include one version of clang: the newest version in [`CLANG`] that is installed. If
-/// none is installed, it is the oldest version in the list, because Debian has a package of it.
+/// none is installed, it is the oldest version for which this Debian has a package.
 pub(super) fn parts() -> Vec<Part> {
     let here = CLANG
         .iter()
         .find(|version| step::there(&format!("clang++-{version}")));
-    let clang = here.or(CLANG.last()).copied().unwrap_or(19);
+    let oldest_first = CLANG.iter().rev().copied();
+    let clang = here.copied().unwrap_or_else(|| {
+        let packages = oldest_first.map(|version| (version, format!("clang-{version}")));
+        offered(packages).unwrap_or(19)
+    });
     let owned = |packages: &[&str]| -> Vec<String> {
         packages.iter().map(|&package| package.to_owned()).collect()
     };
