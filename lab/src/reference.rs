@@ -13,14 +13,21 @@ use kiln::unusual;
 use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::{Hash, KernelSpec, LaunchPlan, Problem, Reference};
+use rayon::prelude::*;
 
 use crate::Bench;
 use crate::OracleError;
 use crate::candidate::outcome::internal;
 use crate::candidate::{Which, Workshop};
+use crate::cases::Case;
 use crate::peaks;
 use crate::worker::{ArmJob, OnLaunch, Reply, Request, Worker, WorkerError, reference_of};
 use kiln_project::TunedKernel;
+
+/// Time limit for a worker to open.
+const OPENING: Duration = Duration::from_secs(20);
+/// Maximum data of a case whose expected outputs are made at the same time as others, in bytes.
+const MAX_BYTES_BESIDE: u64 = 512 << 20;
 
 /// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -177,8 +184,6 @@ fn failed(error: impl std::fmt::Display) -> WorkerError {
     }
 }
 
-/// A problem and the seed of its inputs.
-type Case = (Problem, u64);
 /// The path of the file of one case, or why the file could not be created. The first caller creates the file, and other
 /// callers wait.
 type Made = Arc<OnceLock<Result<PathBuf, WorkerError>>>;
@@ -189,7 +194,7 @@ pub struct Expectations {
     oracle: Oracle,
     bench: Bench,
     folder: PathBuf,
-    made: Mutex<BTreeMap<Case, Made>>,
+    made: Mutex<BTreeMap<(Problem, u64), Made>>,
 }
 
 impl Expectations {
@@ -258,6 +263,38 @@ impl Expectations {
             .clone()
     }
 
+    /// Makes the expected outputs of several cases that the plain-Rust reference computes, several at a time, because
+    /// the reference runs on one core. [`Self::get`] returns the files, and the errors. Leaves out cases with much
+    /// data, which could exhaust the memory of the host together.
+    pub(crate) fn prepare(&self, spec: &KernelSpec, cases: &[&Case]) {
+        let fits = |problem: &Problem| {
+            let bytes = spec.footprint_bytes(problem);
+            bytes.is_ok_and(|bytes| bytes <= MAX_BYTES_BESIDE)
+        };
+        let cases = cases.par_iter().filter(|case| {
+            let problem = &case.problem;
+            self.launched(problem).is_none() && fits(problem)
+        });
+        cases.for_each(|case| {
+            if let Ok(plan) = spec.baseline_plan(&case.problem, None) {
+                // The caller asks for each case again, and gets its error then.
+                let _ = self.get(&case.problem, case.seed, plan);
+            }
+        });
+    }
+
+    /// The entry that computes the expected outputs of a problem, and its device; `None` if the plain-Rust reference
+    /// does.
+    fn launched(&self, problem: &Problem) -> Option<(&String, &ArmJob)> {
+        match &self.oracle {
+            Oracle::Rust => None,
+            Oracle::RustInSmall { spec, device, arm } => {
+                (!is_small(spec, problem)).then_some((device, arm))
+            }
+            Oracle::Launch { device, arm, .. } => Some((device, arm)),
+        }
+    }
+
     /// Checks that comparisons with the expected outputs of a problem for several seeds say something about outputs of few
     /// elements. A single comparison cannot show this, because chance may make a few elements small.
     ///
@@ -301,42 +338,34 @@ impl Expectations {
         let path = self
             .folder
             .join(kiln_spec::Hash::of("expected", name.as_bytes()).to_string());
-        let mut bench = self.bench.clone();
-        let mut arms = Vec::new();
-        let launched = match &self.oracle {
-            Oracle::Rust => None,
-            Oracle::RustInSmall { spec, device, arm } => {
-                (!is_small(spec, problem)).then_some((device, arm))
-            }
-            Oracle::Launch { device, arm, .. } => Some((device, arm)),
-        };
-        let request = match launched {
-            None => Request::RustReference {
-                problem: problem.clone(),
-                seed,
-                path: path.clone(),
-            },
+        let (open, request) = match self.launched(problem) {
+            None => (
+                Request::OpenReference(self.bench.reference_job()),
+                Request::RustReference {
+                    problem: problem.clone(),
+                    seed,
+                    path: path.clone(),
+                },
+            ),
             Some((device, arm)) => {
-                bench.device.clone_from(device);
-                arms.push((**arm).clone());
-                Request::WriteReference {
+                let mut job = self.bench.job(vec![arm.clone()]);
+                job.device.clone_from(device);
+                let request = Request::WriteReference {
                     arm: 0,
                     problem: problem.clone(),
                     plan,
                     seed,
                     path: path.clone(),
-                }
+                };
+                (Request::Open(Box::new(job)), request)
             }
         };
         let deadline = match seed & unusual::ANY {
             0 => DEADLINE,
             _ => UNUSUAL_DEADLINE,
         };
-        let mut worker = Worker::spawn(&bench.worker)?;
-        worker.ask(
-            &Request::Open(Box::new(bench.job(arms))),
-            Duration::from_secs(20),
-        )?;
+        let mut worker = Worker::spawn(&self.bench.worker)?;
+        worker.ask(&open, OPENING)?;
         match worker.ask_watched(&request, deadline, on_launch)? {
             Reply::Written => Ok(path),
             _ => Err(WorkerError::Spawn(

@@ -128,8 +128,12 @@ impl Verifier<'_> {
     /// # Errors
     /// If time or disk space ran out before the expected outputs were made.
     pub fn comparable(&self, arm: &ArmJob, cases: Vec<Case>) -> Result<Vec<Case>, FailedCase> {
+        let cases = cases.into_iter().filter(|case| self.applies(arm, case));
+        let cases: Vec<Case> = cases.collect();
+        let all: Vec<&Case> = cases.iter().collect();
+        self.expected.prepare(self.spec, &all);
         let mut comparable = Vec::new();
-        for case in cases.into_iter().filter(|case| self.applies(arm, case)) {
+        for case in cases {
             match self.job(arm, &case, 0, UNWATCHED).map_err(FailedCase::from) {
                 Ok(_) => comparable.push(case),
                 Err(failed) => match failed.outcome {
@@ -158,7 +162,9 @@ impl Verifier<'_> {
         on_launch: OnLaunch<'_>,
     ) -> Result<Vec<(Case, VerifyJob)>, FailedCase> {
         let cases = cases.iter().filter(|case| self.applies(arm, case));
-        let jobs = cases.enumerate().map(|(i, case)| {
+        let cases: Vec<&Case> = cases.collect();
+        self.expected.prepare(self.spec, &cases);
+        let jobs = cases.into_iter().enumerate().map(|(i, case)| {
             let job = self.job(arm, case, i, on_launch);
             let job = job.map_err(|error| failed_in(case, &error))?;
             Ok::<_, FailedCase>((case.clone(), job))

@@ -12,7 +12,7 @@ use kiln_spec::{Backend, DeviceLimits, Problem};
 
 use crate::candidate::outcome::of_worker_error;
 use crate::regime::Regime;
-use crate::worker::protocol::{PROTOCOL, ProcessLimits};
+use crate::worker::protocol::{PROTOCOL, ProcessLimits, ReferenceJob};
 use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_project::TunedKernel;
@@ -111,6 +111,16 @@ impl Bench {
             limits.memory_bytes = limits.memory_bytes.saturating_add(history);
         }
         limits
+    }
+
+    /// The job with which a worker opens the kernel's plain-Rust reference.
+    pub fn reference_job(&self) -> ReferenceJob {
+        ReferenceJob {
+            protocol: PROTOCOL,
+            package: self.package.clone(),
+            spec_json: self.spec_json.clone(),
+            limits: self.limits,
+        }
     }
 
     /// The job with which a worker opens some arms.

@@ -9,6 +9,7 @@ pub mod client;
 pub mod compile;
 pub mod frame;
 pub mod protocol;
+mod referee;
 pub mod server;
 
 pub use bench::{check_inputs, reference_of};

@@ -12,7 +12,7 @@ use kiln_measure::Sample;
 
 /// The version of this protocol. Parent and worker are the same program, so different versions mean that the wrong
 /// program was started.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// A request to a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub enum Request {
     OpenCompiler(CompilerJob),
     /// Compile one source text.
     Compile(CompileJob),
+    /// Look up a kernel's plain-Rust reference. Sent once per worker; such a worker only computes expected outputs, and
+    /// opens no device.
+    OpenReference(ReferenceJob),
     /// Open the device, generate the inputs, and load the arms (compiled candidates) in the specified order. Sent once
     /// per worker.
     Open(Box<OpenJob>),
@@ -41,7 +44,7 @@ pub enum Request {
         /// The file to write.
         path: PathBuf,
     },
-    /// Run a kernel's plain-Rust reference and write its outputs to a file, as expected outputs.
+    /// Run the opened plain-Rust reference and write its outputs to a file, as expected outputs.
     RustReference {
         /// The problem of the launch.
         problem: Problem,
@@ -75,6 +78,19 @@ pub enum Request {
         /// Number of pairs of measurements: one of queued launches, and one of a replay.
         pairs: usize,
     },
+}
+
+/// The plain-Rust reference that a worker opens.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReferenceJob {
+    /// The version of the protocol: [`PROTOCOL`].
+    pub protocol: u32,
+    /// The package that declares the kernel.
+    pub package: String,
+    /// The kernel spec, as JSON.
+    pub spec_json: String,
+    /// Limits that the worker sets for its own process.
+    pub limits: ProcessLimits,
 }
 
 /// The device, arms (compiled candidates) and data that a worker opens.
@@ -187,6 +203,8 @@ pub enum Reply {
     CompilerOpened(Option<Refused>),
     /// The result of a compile.
     Compiled(JobOutcome),
+    /// The plain-Rust reference is found.
+    ReferenceOpened,
     /// The device, the arms and the data are open.
     Opened {
         /// For each arm, the number of launches per sample, and the time of a launch in nanoseconds. Both are 0 if the

@@ -14,7 +14,8 @@ use super::bench::Opened;
 use super::client::PARENT;
 use super::compile::{CompileJob, CompileServer, CompilerJob};
 use super::frame;
-use super::protocol::{OpenJob, PROTOCOL, Reply, Request};
+use super::protocol::{OpenJob, PROTOCOL, ProcessLimits, ReferenceJob, Reply, Request};
+use super::referee::Referee;
 use crate::candidate::outcome::internal;
 
 /// Answers requests on standard input until it closes. `catalogue` contains the kernels whose plain-Rust references are
@@ -39,6 +40,7 @@ fn serve_on_pipes(catalogue: &'static [&'static Kernel]) -> io::Result<()> {
     let mut worker = Server {
         catalogue,
         opened: None,
+        referee: None,
         compiler: None,
     };
     while let Some(request) = frame::read::<Request>(&mut requests)? {
@@ -77,6 +79,7 @@ fn parent_lives(stated: Option<&str>, parent: Option<Pid>) -> bool {
 struct Server {
     catalogue: &'static [&'static Kernel],
     opened: Option<Opened>,
+    referee: Option<Referee>,
     compiler: Option<CompileServer>,
 }
 
@@ -86,8 +89,17 @@ impl Server {
             Request::OpenCompiler(job) => Ok(self.open_compiler(&job)),
             Request::Compile(job) => self.compile(job),
             Request::Open(job) => self.open(&job, replies),
+            Request::OpenReference(job) => self.open_reference(&job).map_err(nobody),
+            Request::RustReference {
+                problem,
+                seed,
+                path,
+            } => match &self.referee {
+                None => Err(nobody(internal("no reference is opened"))),
+                Some(referee) => referee.write(&problem, seed, &path).map_err(nobody),
+            },
             other => match &mut self.opened {
-                None => Err((None, internal("nothing is opened"))),
+                None => Err(nobody(internal("nothing is opened"))),
                 Some(opened) => opened.answer(other, replies),
             },
         };
@@ -111,19 +123,18 @@ impl Server {
         }
     }
 
+    fn open_reference(&mut self, job: &ReferenceJob) -> Result<Reply, Outcome> {
+        begin(job.protocol, job.limits)?;
+        self.referee = Some(Referee::open(job, self.catalogue)?);
+        Ok(Reply::ReferenceOpened)
+    }
+
     fn open(
         &mut self,
         job: &OpenJob,
         replies: &mut impl Write,
     ) -> Result<Reply, (Option<usize>, Outcome)> {
-        let failed = |text: String| (None, internal(text));
-        if job.protocol != PROTOCOL {
-            return Err(failed(format!(
-                "protocol {} was requested, but this worker speaks protocol {PROTOCOL}",
-                job.protocol
-            )));
-        }
-        limit(job).map_err(|error| failed(format!("cannot set limits: {error}")))?;
+        begin(job.protocol, job.limits).map_err(nobody)?;
         let mut opened = Opened::new(job, self.catalogue)?;
         let pace = if job.timed {
             opened.warm(replies)?
@@ -135,17 +146,31 @@ impl Server {
     }
 }
 
-/// Sets the limits of this process before any foreign code is loaded.
-fn limit(job: &OpenJob) -> io::Result<()> {
+/// A failure that belongs to no arm.
+fn nobody(outcome: Outcome) -> (Option<usize>, Outcome) {
+    (None, outcome)
+}
+
+/// Checks the version of the protocol, and sets the limits of this process before any foreign code is loaded.
+fn begin(protocol: u32, limits: ProcessLimits) -> Result<(), Outcome> {
+    if protocol != PROTOCOL {
+        return Err(internal(format!(
+            "protocol {protocol} was requested, but this worker speaks protocol {PROTOCOL}"
+        )));
+    }
+    limit(limits).map_err(|error| internal(format!("cannot set limits: {error}")))
+}
+
+fn limit(limits: ProcessLimits) -> io::Result<()> {
     let bound = |value: u64| Rlimit {
         current: Some(value),
         maximum: Some(value),
     };
-    if job.limits.memory_bytes > 0 {
-        setrlimit(Resource::As, bound(job.limits.memory_bytes))?;
+    if limits.memory_bytes > 0 {
+        setrlimit(Resource::As, bound(limits.memory_bytes))?;
     }
-    if job.limits.cpu_seconds > 0 {
-        setrlimit(Resource::Cpu, bound(job.limits.cpu_seconds))?;
+    if limits.cpu_seconds > 0 {
+        setrlimit(Resource::Cpu, bound(limits.cpu_seconds))?;
     }
     Ok(())
 }

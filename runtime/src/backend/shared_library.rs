@@ -45,6 +45,21 @@ pub(crate) fn candidates(name: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The paths that lead to different files. Several names of a library are often links to one file, and a file that
+/// cannot be used need not be tried again.
+pub(crate) fn different_files(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let mut seen: Vec<PathBuf> = Vec::new();
+    let mut different = Vec::new();
+    for path in paths {
+        let file = path.canonicalize().unwrap_or_else(|_| path.clone());
+        if !seen.contains(&file) {
+            seen.push(file);
+            different.push(path);
+        }
+    }
+    different
+}
+
 /// The paths that the loader's cache lists for a name. The cache has a header of 48 bytes, then entries of 24 bytes.
 /// The second and third word of an entry are the offsets of a name and a path (glibc, `sysdeps/generic/dl-cache.h`).
 fn in_loader_cache(cache: &[u8], name: &str) -> Vec<PathBuf> {

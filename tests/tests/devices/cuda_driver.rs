@@ -174,6 +174,34 @@ fn a_driver_that_does_not_begin_or_knows_no_device_is_quoted() {
 }
 
 #[test]
+fn a_driver_that_does_not_begin_does_not_hide_another_one() {
+    let needs = [Need::HostCompiler, Need::CudaOccupancy];
+    if !can_break_the_driver("two CUDA drivers", &needs) {
+        return;
+    }
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    build(first.path());
+    build(second.path());
+    let path = std::env::join_paths([first.path(), second.path()]).unwrap();
+    let refused_in = |folder| {
+        [
+            ("LD_LIBRARY_PATH", path.to_str().unwrap()),
+            // The library does not match the kernel module, as with NVIDIA's "CUDA compatibility" package.
+            ("KILN_STAND_IN_INIT", "803"),
+            ("KILN_STAND_IN_INIT_IN", folder),
+        ]
+    };
+    let output = devices(first.path(), &refused_in(first.path().to_str().unwrap()));
+    let listing: Value = serde_json::from_slice(&output.stdout).expect("it should be JSON");
+    assert_eq!(listing["devices"][1]["name"], "cuda:0", "{listing}");
+    // If no driver begins, the reason names all of them.
+    let text = reason(first.path(), &refused_in("/"));
+    for folder in [first.path(), second.path()] {
+        assert!(text.contains(&folder.display().to_string()), "{text}");
+    }
+}
+
+#[test]
 fn a_device_is_listed_with_what_the_driver_says_of_it() {
     let needs = [Need::HostCompiler, Need::CudaOccupancy];
     if !can_break_the_driver("a stand-in for the CUDA driver", &needs) {

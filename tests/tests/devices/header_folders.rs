@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use kiln_tests::capability::{Need, have};
+use kiln_tests::capability::{Need, have, older_nvrtc};
 use kiln_tests::command::{expect_code, tune_alone};
 use tempfile::TempDir;
 
@@ -15,13 +15,17 @@ const SOURCE: &str = include_str!("../../fixtures/adding/src/add.cu");
 
 /// A package whose kernel needs `cuda_fp16.h`.
 fn package() -> TempDir {
+    package_of(&SOURCE.replace("c[i] = ", "c[i] = __half2float(__float2half(1.0f)) * "))
+}
+
+/// A package with this source of its kernel.
+fn package_of(source: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
-    let source = SOURCE.replace("c[i] = ", "c[i] = __half2float(__float2half(1.0f)) * ");
     fs::create_dir(folder.path().join("src")).expect("a folder should be made");
     for (path, text) in [
         ("Cargo.toml", MANIFEST),
         ("src/lib.rs", CRATE),
-        ("src/add.cu", &source),
+        ("src/add.cu", source),
     ] {
         fs::write(folder.path().join(path), text).expect("a file should be written");
     }
@@ -62,6 +66,35 @@ fn headers_of_nvrtcs_that_were_damaged_are_unpacked_again() {
     fs::write(&header, "").expect("the header should be written");
     inspect(root, &cache, &std::env::temp_dir(), 128);
     assert_eq!(fs::read(&header).expect("it should be there again"), whole);
+}
+
+/// Since CUDA 13, `cub/`, `cuda/std/` and `thrust/` are in `include/cccl`, and `crt/` is in a wheel of its own.
+#[test]
+fn headers_of_the_wheels_of_cuda_13_are_found() {
+    let name = "headers_of_the_wheels_of_cuda_13_are_found";
+    if !have(name, &[Need::OlderNvrtc]) {
+        return;
+    }
+    let headers = [
+        "mma.h",
+        "cooperative_groups.h",
+        "cooperative_groups/reduce.h",
+        "cuda_fp8.h",
+        "cub/cub.cuh",
+        "cuda/functional",
+        "cuda/std/cmath",
+        "thrust/tuple.h",
+    ];
+    let includes: String = headers
+        .iter()
+        .map(|header| format!("#include <{header}>\n"))
+        .collect();
+    let package = package_of(&(includes + SOURCE));
+    let mut command = tune_alone(package.path(), &package.path().join("cache"));
+    command.args(["inspect", "--target", "sm_90", "--config"]);
+    command.arg("VECTOR_WIDTH=1,THREADS=64");
+    command.env("KILN_NVRTC", older_nvrtc("13.0"));
+    expect_code(&mut command, 0);
 }
 
 #[test]

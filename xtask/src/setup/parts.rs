@@ -262,8 +262,17 @@ fn others() -> [Part; 15] {
             "NVRTC 13.0",
             None,
             "target/nvrtc-13.0",
-            &["nvidia-cuda-nvrtc==13.0.88", "nvidia-cuda-runtime==13.0.96"],
-            has_nvrtc,
+            // The versions that PyTorch 2.11 pins, and NVIDIA's headers of them for tensor cores and for C++.
+            &[
+                "nvidia-cuda-nvrtc==13.0.88",
+                "nvidia-cuda-runtime==13.0.96",
+                "nvidia-cuda-crt==13.0.88",
+                "nvidia-cuda-cccl==13.0.85",
+            ],
+            |folder| {
+                let headers = folder.join("nvidia/cu13/include");
+                has_nvrtc(folder) && headers.join("crt").is_dir() && headers.join("cccl").is_dir()
+            },
         ),
         // NVIDIA's disassembler, with which tests read the machine code of kernels.
         Part::wheels(

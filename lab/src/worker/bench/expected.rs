@@ -17,6 +17,6 @@ pub(super) fn read_expected(path: &Path) -> Result<Expected, Outcome> {
 }
 
 /// Writes a file of expected outputs atomically.
-pub(super) fn write_expected(path: &Path, expected: &Expected) -> Result<(), Outcome> {
+pub(in crate::worker) fn write_expected(path: &Path, expected: &Expected) -> Result<(), Outcome> {
     atomic_file::write_for_run(path, &expected.to_bytes()).map_err(of_file(path))
 }

@@ -15,7 +15,7 @@ use crate::candidate::outcome::{internal, of_io_error};
 pub(in crate::worker) type ArmFailure = (Option<usize>, Outcome);
 
 /// The outcome of a candidate whose rig failed with this error.
-pub(super) fn outcome_of(error: RigError) -> Outcome {
+pub(in crate::worker) fn outcome_of(error: RigError) -> Outcome {
     match error {
         RigError::Incorrect { worst, against } => Outcome::Incorrect(MaxError {
             output: worst.output.into(),

@@ -16,8 +16,11 @@ use std::io::Write;
 pub(super) use opened::Opened;
 pub use reference::{check_inputs, reference_of};
 
-use self::expected::write_expected;
+pub(super) use self::expected::write_expected;
 use self::failure::ArmFailure;
+pub(super) use self::failure::outcome_of;
+pub(super) use self::opened::spec_of;
+pub(super) use self::reference::linked_in;
 use super::protocol::{Reply, Request};
 use crate::candidate::outcome::internal;
 
@@ -30,9 +33,10 @@ impl Opened {
     ) -> Result<Reply, ArmFailure> {
         match request {
             Request::Open(_) => Err((None, internal("this worker is open already"))),
-            Request::OpenCompiler(_) | Request::Compile(_) => {
-                Err((None, internal("this worker launches")))
-            }
+            Request::OpenCompiler(_)
+            | Request::Compile(_)
+            | Request::OpenReference(_)
+            | Request::RustReference { .. } => Err((None, internal("this worker launches"))),
             Request::Load(arm) => self
                 .load(&arm)
                 .map(|()| Reply::Loaded)
@@ -53,18 +57,6 @@ impl Opened {
                 let outputs = self
                     .launch_once(arm, (&problem, seed), &plan, replies)
                     .map_err(|failure| (Some(arm), failure))?;
-                write_expected(&path, &outputs)
-                    .map(|()| Reply::Written)
-                    .map_err(|failure| (None, failure))
-            }
-            Request::RustReference {
-                problem,
-                seed,
-                path,
-            } => {
-                let outputs = self
-                    .reference(&problem, seed)
-                    .map_err(|failure| (None, failure))?;
                 write_expected(&path, &outputs)
                     .map(|()| Reply::Written)
                     .map_err(|failure| (None, failure))

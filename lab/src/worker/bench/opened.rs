@@ -20,7 +20,6 @@ use crate::worker::protocol::{ArmJob, OpenJob, Reply};
 /// The state of a worker that launches kernels.
 pub(in crate::worker) struct Opened {
     pub(super) stream: Stream,
-    pub(super) package: String,
     pub(super) spec: Arc<KernelSpec>,
     pub(super) arms: Vec<LoadedArm>,
     /// The rigs (buffers of timed launches): one rig for all arms, or one per arm if the data depends on the config.
@@ -30,7 +29,6 @@ pub(in crate::worker) struct Opened {
     /// The seed of their inputs.
     pub(super) seed: u64,
     pub(super) timer_tick_ns: u64,
-    pub(super) catalogue: &'static [&'static Kernel],
     /// The data of earlier candidates that this worker verified.
     pub(super) kept: Kept,
 }
@@ -41,7 +39,7 @@ impl Opened {
         catalogue: &'static [&'static Kernel],
     ) -> Result<Opened, ArmFailure> {
         let nobody = |failure| (None, failure);
-        let spec = spec_of(job).map_err(nobody)?;
+        let spec = spec_of(&job.spec_json).map_err(nobody)?;
         if let Some(kernel) = linked_in(catalogue, &job.package, &spec) {
             kiln::inputs::provide(kernel);
         }
@@ -87,14 +85,12 @@ impl Opened {
         }
         Ok(Opened {
             stream,
-            package: job.package.clone(),
             spec,
             arms,
             timing,
             problem: job.problem.clone(),
             seed: job.seed,
             timer_tick_ns: job.timer_tick_ns,
-            catalogue,
             kept: Kept::default(),
         })
     }
@@ -150,8 +146,8 @@ fn provide_to_fake(job: &OpenJob, spec: &KernelSpec, catalogue: &[&'static Kerne
 }
 
 /// Parses the spec of a job, which its rigs share.
-fn spec_of(job: &OpenJob) -> Result<Arc<KernelSpec>, Outcome> {
-    KernelSpec::from_json(&job.spec_json)
+pub(in crate::worker) fn spec_of(json: &str) -> Result<Arc<KernelSpec>, Outcome> {
+    KernelSpec::from_json(json)
         .map(Arc::new)
         .map_err(|error| internal(format!("the spec cannot be read: {error}")))
 }

@@ -16,8 +16,6 @@ use super::arm::LoadedArm;
 use super::expected::read_expected;
 use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce, announce_launched};
-use super::reference::reference_of;
-use crate::candidate::outcome::internal;
 use crate::worker::protocol::{Verified, VerifyJob};
 
 impl Opened {
@@ -134,18 +132,6 @@ impl Opened {
             outputs.check_tolerance(spec).map_err(outcome_of)?;
         }
         Ok(outputs)
-    }
-
-    /// The outputs of the plain-Rust reference that is linked into this program.
-    pub(super) fn reference(&self, problem: &Problem, seed: u64) -> Result<Expected, Outcome> {
-        let reference =
-            reference_of(self.catalogue, &self.package, &self.spec).ok_or_else(|| {
-                internal(format!("no reference of `{}` is linked in", self.spec.name))
-            })?;
-        let expected = Expected::by_reference(reference, &self.spec, problem, seed);
-        let expected = expected.map_err(internal)?;
-        expected.check_tolerance(&self.spec).map_err(outcome_of)?;
-        Ok(expected)
     }
 
     /// Checks that the timed arms still compute the right outputs on the inputs of a seed. Some faults appear only after

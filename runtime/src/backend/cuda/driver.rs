@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::backend::shared_library::{self, LibraryError};
+use crate::backend::shared_library::{self, LibraryError, candidates};
 use crate::device::DeviceError;
 
 use super::error::of_call;
@@ -44,45 +44,46 @@ impl FoundDriver {
     }
 }
 
+/// Loads the first driver that can be loaded and initialised. Initialising fails if the machine has no GPU, or if the
+/// kernel module has another version.
 fn find() -> Result<FoundDriver, DeviceError> {
     let not_found = |text: String| DeviceError::NotFound {
         what: "the CUDA driver".into(),
         text,
     };
-    let mut reasons = Vec::new();
-    for name in NAMES {
-        for file in shared_library::candidates(name) {
-            match load(&file) {
-                Ok(driver) => return started(driver, file),
-                Err(reason) => reasons.push(format!("{}: {reason}", file.display())),
-            }
+    let mut unfit = Vec::new();
+    let mut refused = Vec::new();
+    for file in shared_library::different_files(NAMES.into_iter().flat_map(candidates)) {
+        let name = file.display();
+        match load(&file) {
+            Err(reason) => unfit.push(format!("{name}: {reason}")),
+            // The first library may be a copy for another kernel module (NVIDIA's "CUDA compatibility" packages).
+            Ok(driver) => match driver.init().and_then(|()| driver.version()) {
+                Err(failed) => refused.push(format!("{name} says: {}", failed.text)),
+                Ok(version) => {
+                    return Ok(FoundDriver {
+                        driver,
+                        file,
+                        version,
+                    });
+                }
+            },
         }
     }
-    if reasons.is_empty() {
+    if !refused.is_empty() {
+        return Err(DeviceError::NotFound {
+            what: "an NVIDIA GPU".into(),
+            text: refused.join("; "),
+        });
+    }
+    if unfit.is_empty() {
         let names = NAMES.join(" and no ");
         return Err(not_found(format!("no {names} in the loader's folders")));
     }
-    Err(not_found(reasons.join("; ")))
+    Err(not_found(unfit.join("; ")))
 }
 
 fn load(file: &Path) -> Result<Driver, LibraryError> {
     shared_library::check(file)?;
     Driver::load(file)
-}
-
-/// Initialises a driver. If the first call of the driver fails, the driver cannot be used. This is usually because the
-/// machine has no GPU or because the kernel module has another version.
-fn started(driver: Driver, file: PathBuf) -> Result<FoundDriver, DeviceError> {
-    let begun = driver.init().and_then(|()| driver.version());
-    match begun {
-        Ok(version) => Ok(FoundDriver {
-            driver,
-            file,
-            version,
-        }),
-        Err(failed) => Err(DeviceError::NotFound {
-            what: "an NVIDIA GPU".into(),
-            text: format!("{} says: {}", file.display(), failed.text),
-        }),
-    }
 }

@@ -296,6 +296,11 @@ impl NvrtcLibrary {
         for wheel in ["cuda_runtime", "cuda_nvcc", "cuda_crt", "cuda_cccl"] {
             folders.extend(beside.map(|packages| packages.join(wheel).join("include")));
         }
+        // Since CUDA 13, the headers of CCCL (`cub/`, `cuda/std/`, `thrust/`) have a folder of their own.
+        let folders = folders.into_iter();
+        let mut folders: Vec<PathBuf> = folders
+            .flat_map(|folder| [folder.join("cccl"), folder])
+            .collect();
         let has_headers = |folder: &PathBuf| {
             ["cuda_fp16.h", "crt", "cuda"]
                 .iter()

@@ -53,7 +53,8 @@ impl<G: Gpu> Timed<'_, G> {
     /// Queues the launches one by one on the caller's stream. If a kernel takes less time than the host needs to
     /// queue a launch, the measured rate is the rate of queueing. The time includes the start of the first launch.
     fn queued(&self) -> Result<u64, G::Failure> {
-        self.between_events(self.stream, || self.launch(self.stream, self.launches))
+        let launch = || self.launch(self.stream, self.launches);
+        self.between_events(self.stream, || Ok(()), launch)
     }
 
     fn launch(&self, stream: &G::Stream, launches: u32) -> Result<(), G::Failure> {
@@ -76,11 +77,9 @@ impl<G: Gpu> Timed<'_, G> {
             (0..batch.times).try_for_each(|_| again.launch(&own.stream))?;
             rest.iter().try_for_each(|rest| rest.launch(&own.stream))
         };
-        let timed = || {
-            own.filler.launch(&own.stream)?;
-            self.between_events(&own.stream, run)
-        };
-        let ns = timed().map_err(failed)?;
+        let fill = || own.filler.launch(&own.stream);
+        let timed = self.between_events(&own.stream, fill, run);
+        let ns = timed.map_err(failed)?;
         self.gpu.kept().timer.idle().push(own);
         Ok(ns)
     }
@@ -111,12 +110,16 @@ impl<G: Gpu> Timed<'_, G> {
     }
 
     /// The time in nanoseconds between an event before and an event after the work that `queue` queues on a stream.
+    /// `fill` queues work that runs before. The events exist before that: creating them takes the host time, during
+    /// which the device must not run out of work.
     fn between_events(
         &self,
         stream: &G::Stream,
+        fill: impl FnOnce() -> Result<(), G::Failure>,
         queue: impl FnOnce() -> Result<(), G::Failure>,
     ) -> Result<u64, G::Failure> {
         let (start, end) = (self.gpu.new_event()?, self.gpu.new_event()?);
+        fill()?;
         start.record(stream)?;
         queue()?;
         end.record(stream)?;

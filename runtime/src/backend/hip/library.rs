@@ -58,11 +58,19 @@ fn find() -> Result<Runtime, DeviceError> {
     let folders = folders.map(PathBuf::from).chain(["/opt/rocm".into()]);
     let folders: Vec<PathBuf> = folders.collect();
     let mut unfit = Vec::new();
+    let mut refused = None;
     for file in installed(&folders) {
         match load_file(&file) {
-            Ok(hip) => return start(hip, file),
+            // A runtime that finds no device may be of another version than the kernel's module.
+            Ok(hip) => match start(hip, file) {
+                Ok(runtime) => return Ok(runtime),
+                Err(error) => refused = refused.or(Some(error)),
+            },
             Err(text) => unfit.push(format!("{}: {text}", file.display())),
         }
+    }
+    if let Some(error) = refused {
+        return Err(error);
     }
     if unfit.is_empty() {
         let [newest, .., plain] = NAMES;
@@ -76,17 +84,13 @@ fn find() -> Result<Runtime, DeviceError> {
 /// The files of the library, with the newest version first. For each name, the files that the loader would use come
 /// before those in ROCm's folders.
 fn installed(folders: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for name in NAMES {
+    let of_name = |name| {
         let by_loader = shared_library::candidates(name).into_iter();
         let in_folders = folders.iter().map(|folder| folder.join("lib").join(name));
-        for file in by_loader.chain(in_folders) {
-            if file.exists() && !found.contains(&file) {
-                found.push(file);
-            }
-        }
-    }
-    found
+        let in_folders: Vec<PathBuf> = in_folders.filter(|file| file.exists()).collect();
+        by_loader.chain(in_folders)
+    };
+    shared_library::different_files(NAMES.into_iter().flat_map(of_name))
 }
 
 /// Loads a file after checking that it is complete. Without the check, the loader would map a truncated file, and the

@@ -574,12 +574,13 @@ fn a_batch_is_recorded_brought_to_the_device_and_timed_as_one() {
         .filter_map(|line| line.strip_prefix("stand-in: call cu"))
         .collect();
     let (event, graph) = ("EventRecord", "GraphLaunch");
-    let (begin, upload) = ("StreamBeginCapture", "GraphUpload");
-    // The first batch creates the filler. After that, every batch is queued behind the filler.
+    let (begin, upload, create) = ("StreamBeginCapture", "GraphUpload", "EventCreate");
+    // The first batch creates the filler. After that, every batch is queued behind the filler, which begins when the
+    // events exist.
     let filler = [begin, upload];
-    let batch = [begin, upload, graph, event, graph, event];
+    let batch = [begin, upload, create, create, graph, event, graph, event];
     let long = [
-        begin, upload, begin, upload, graph, event, graph, graph, graph, event,
+        begin, upload, begin, upload, create, create, graph, event, graph, graph, graph, event,
     ];
     assert_eq!(calls, [&filler[..], &batch, &batch, &batch, &long].concat());
 }
