@@ -200,6 +200,11 @@ fn family(device: &Device) -> &'static str {
 }
 
 impl Check {
+    /// Whether the check times launches, which launches of other processes would disturb.
+    pub fn times_launches(&self) -> bool {
+        timing::CHECKS.iter().any(|check| check.name == self.name)
+    }
+
     /// The unexpected failure of the check on a device, if any. If the device fails the check by design, passing is the
     /// failure.
     fn verdict(&self, device: Device) -> Option<String> {
