@@ -11,16 +11,19 @@ from steps import pytorch
 
 ASKED = {
     "uname": ["uname", "-a"],
+    "libraries": ["ldconfig", "-p"],
+    "memory": ["free", "-m"],
+    "libc": ["ldd", "--version"],
     "g++": ["g++", "--version"],
     "nvidia-smi": ["nvidia-smi", "-q"],
     "nvidia-smi topo": ["nvidia-smi", "topo", "-m"],
     "rocm-smi": ["rocm-smi", "--showallinfo"],
     "nvcc": ["nvcc", "--version"],
 }
+LIBRARIES = ["libcuda", "nvidia-ml", "nvrtc", "cublas", "amdhip", "hiprtc"]
 TORCH = (
-    "import json, torch; gpu = torch.cuda.is_available();"
-    "print(json.dumps({'torch': torch.__version__, 'torch cuda': str(torch.version.cuda),"
-    " 'gpu': torch.cuda.get_device_name() if gpu else 'none'}))"
+    # It opens no GPU: `tune run` refuses to measure on a GPU that another process uses.
+    "import json, torch; print(json.dumps({'torch': torch.__version__, 'torch cuda': str(torch.version.cuda)}))"
 )
 
 
@@ -48,6 +51,8 @@ def main():
     for what in ["Driver Version", "CUDA Version"]:
         if (found := line_with(facts.get("nvidia-smi"), what)) is not None:
             versions[what.lower()] = found
+    libraries = (facts.pop("libraries", None) or "").splitlines()
+    facts["libraries"] = [line.strip() for line in libraries if any(word in line for word in LIBRARIES)]
     facts["processor"] = line_with(pathlib.Path("/proc/cpuinfo").read_text(), "model name")
     facts["cores"] = len(os.sched_getaffinity(0))
     facts["variables"] = {name: value for name, value in os.environ.items() if name.startswith(("KILN_", "CUDA_"))}

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A kernel against itself: `tune compare` of a saved kernel with sources that differ from the saved ones by a comment. Equal texts
+"""Kernels against themselves: `tune compare` of saved kernels with sources that differ from the saved ones by a comment. Equal texts
 would not be run; a comment makes no code, so that every difference found is an error of measuring.
 
-    itself.py ROOT KERNEL FILE WORDS..., WORDS being further ones of `tune compare`
+    itself.py ROOT KERNEL,KERNEL.. FILE WORDS..., WORDS being further ones of `tune compare`
 """
 
 import os
@@ -14,16 +14,17 @@ import tempfile
 
 
 def main():
-    root, kernel, saved, *words = sys.argv[1:]
+    root, kernels, saved, *words = sys.argv[1:]
     root = pathlib.Path(root)
     with tempfile.TemporaryDirectory(prefix="kiln-itself-") as folder:
         copy = pathlib.Path(folder)
         shutil.copytree(root / "kernels", copy / "kernels")
         shutil.copy(root / "cargo-metadata.json", copy)
-        with (copy / "kernels" / "src" / kernel / f"{kernel}.cu").open("a") as source:
-            source.write("// The same.\n")
+        for kernel in kernels.split(","):
+            with (copy / "kernels" / "src" / kernel / f"{kernel}.cu").open("a") as source:
+                source.write("// The same.\n")
         carried = ["--cargo-metadata", str(copy / "cargo-metadata.json"), "--package", "kiln-kernels"]
-        command = [str(root / "bin" / "tune"), "compare", *carried, "--kernel", kernel, *words, saved]
+        command = [str(root / "bin" / "tune"), "compare", *carried, "--kernel", kernels, *words, saved]
         return subprocess.run(command, cwd=copy, env=os.environ).returncode
 
 

@@ -1,22 +1,27 @@
-"""Runs steps and keeps what they say: a file of raw output each, results.jsonl with a line each, and manifest.json, which is written
-anew after each step, so that a run that is cut short can be imported."""
+"""Runs steps and keeps what they print: a file of raw output each, results.jsonl with a line each, and manifest.json. One archive with
+all of it is written anew after each step and every few seconds while a step runs, so that a call that is cut short can be imported."""
 
+import contextlib
 import datetime
 import hashlib
+import io
 import json
 import os
 import pathlib
 import platform
 import shlex
 import shutil
-import signal
 import subprocess
+import sys
 import tarfile
+import threading
 import time
 
-SCHEMA = 1
+SCHEMA = 2
 # How long a step that is cut off may take to end.
 GRACE_SECONDS = 3
+# Time between two archives while a step runs.
+PACK_SECONDS = 10
 # A day's own copy of the kernels: rows are written into it, and the folder that was carried stays as it was built.
 WORK = "work"
 
@@ -25,49 +30,65 @@ def now():
     return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def sha256(path):
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
 
 
-def write_whole(path, text):
-    """A reader sees the file of before or that of now, and none in between."""
+def write_whole(path, content):
+    """Readers see the file as it was before or as it is now, and nothing in between."""
     half = path.with_name(path.name + ".part")
-    half.write_text(text)
+    half.write_bytes(content)
     os.replace(half, path)
 
 
+def tables(folder):
+    """The hashes of the tables in a folder."""
+    return {table.name: sha256(table.read_bytes()) for table in sorted(folder.glob("*.toml"))}
+
+
 class Recorder:
-    def __init__(self, root, out, device, quick, environment, pack=None):
-        self.root, self.out, self.environment, self.pack = root, out, environment, pack
-        out.mkdir(parents=True, exist_ok=True)
-        built = json.loads((root / "day.json").read_text())
-        self.manifest_path = out / "manifest.json"
+    def __init__(self, place, environment, pack=None):
+        self.place, self.out, self.environment, self.pack = place, place.out, environment, pack
+        self.lock = threading.RLock()
+        self.out.mkdir(parents=True, exist_ok=True)
+        built = json.loads((place.root / "day.json").read_text())
+        self.manifest_path = self.out / "manifest.json"
         self.manifest = {
             "schema": SCHEMA,
             "kiln": built["kiln"],
             "commit": built["commit"],
             "tables": built["tables"],
-            "device": {"name": device, "key": ""},
+            "device": {"name": place.device, "key": ""},
             "date": now()[:10],
-            "quick": quick,
+            "quick": place.quick,
             "versions": {"python": platform.python_version(), "system": platform.platform()},
-            "parts": {},
+            "calls": {},
             "files": {},
         }
         self.go_on()
         self.copy_kernels()
+        # The tables with which this machine begins: those that were carried, with the rows of an earlier call.
+        self.manifest.setdefault("started", tables(self.tuned()))
         self.write_manifest()
+        threading.Thread(target=self.keep_packing, daemon=True).start()
+
+    def tuned(self):
+        return self.out / WORK / "kernels" / "tuned"
 
     def copy_kernels(self):
-        if not (self.out / WORK).exists():
-            half = self.out / f"{WORK}.part"
-            shutil.rmtree(half, ignore_errors=True)
-            shutil.copytree(self.root / "kernels", half / "kernels")
-            shutil.copy(self.root / "cargo-metadata.json", half)
-            half.rename(self.out / WORK)
+        if (self.out / WORK).exists():
+            return
+        half = self.out / f"{WORK}.part"
+        shutil.rmtree(half, ignore_errors=True)
+        shutil.copytree(self.place.root / "kernels", half / "kernels")
+        shutil.copy(self.place.root / "cargo-metadata.json", half)
+        if self.place.have:
+            for table in (self.place.have / "tuned").glob("*.toml"):
+                shutil.copy(table, half / "kernels" / "tuned")
+        half.rename(self.out / WORK)
 
     def go_on(self):
-        """Parts of one day share a folder; results of another device or another Kiln do not belong together."""
+        """Calls of one day share a folder; results of another device or another Kiln do not belong together."""
         if not self.manifest_path.exists():
             return
         before = json.loads(self.manifest_path.read_text())
@@ -77,7 +98,7 @@ class Recorder:
         if before["device"]["name"] != self.manifest["device"]["name"]:
             self.refuse("device", before["device"]["name"], self.manifest["device"]["name"])
         self.manifest = before
-        # Half a line, of a run that was cut while it wrote.
+        # Half a line, of a call that was cut while it wrote.
         lines, known = self.out / "results.jsonl", before["files"].get("results.jsonl")
         if lines.exists():
             os.truncate(lines, known["bytes"] if known else 0)
@@ -85,49 +106,50 @@ class Recorder:
     def refuse(self, what, before, here):
         raise SystemExit(f"{self.out} holds results of another run: {what} is {before} there and {here} here\nhelp: --out another folder")
 
-    def run(self, part, step, left_seconds):
-        """Whether the step passed; one that cannot run here is not a failure."""
-        self.manifest["parts"][str(part)] = "not finished"
-        name = f"part{part}/{step.name}.{step.ending}"
+    def run(self, call, step, left_seconds):
+        """Runs a step. Returns its exit code, and its state."""
+        name = f"{call}/{step.name}.{step.ending}"
         path = self.out / name
-        path.parent.mkdir(exist_ok=True)
-        path.unlink(missing_ok=True)
+        with self.lock:
+            self.manifest["calls"][call] = "not finished"
+            path.parent.mkdir(exist_ok=True)
+            path.unlink(missing_ok=True)
         start = time.monotonic()
         limit = min(step.seconds, left_seconds - GRACE_SECONDS)
-        if step.missing:
-            exit_code, state = None, "skipped"
-            path.write_text(step.missing + "\n")
-        elif limit < 1:
-            exit_code, state = None, "cut off"
-            path.write_text("no time was left\n")
+        missing = step.missing or step.obstacle(self.out)
+        if missing:
+            code, state = None, "skipped"
+            path.write_text(missing + "\n")
+        elif limit < step.least:
+            code, state = None, "no time"
+            path.write_text(f"{max(limit, 0):.0f} s were left, and it needs {step.least} s\n")
         else:
-            print(f"part {part}, {step.name} (at most {limit:.0f} s)", flush=True)
-            exit_code, state = self.run_process(step, path, limit)
-        seconds = round(time.monotonic() - start, 1)
-        line = {"part": part, "step": step.name, "command": shlex.join(step.command), "exit": exit_code}
-        line |= {"state": state, "seconds": seconds, "file": name}
-        with (self.out / "results.jsonl").open("a") as lines:
-            lines.write(json.dumps(line) + "\n")
-        print(f"part {part}, {step.name}: {state}, exit {exit_code}, {seconds} s", flush=True)
-        if step.after:
-            step.after(self, path)
-        self.collect_tables()
-        self.write_manifest()
-        return state in ("passed", "skipped")
+            print(f"{call}, {step.name} (at most {limit:.0f} s)", flush=True)
+            code, state = self.run_process(step, path, limit)
+        self.record(call, step, path, code, state, time.monotonic() - start)
+        return code, state
+
+    def record(self, call, step, path, code, state, seconds):
+        line = {"call": call, "step": step.name, "command": shlex.join(step.command), "exit": code}
+        line |= {"state": state, "seconds": round(seconds, 1), "file": path.relative_to(self.out).as_posix()}
+        with self.lock:
+            with (self.out / "results.jsonl").open("a") as lines:
+                lines.write(json.dumps(line) + "\n")
+            print(f"{call}, {step.name}: {state}, exit {code}, {seconds:.1f} s", flush=True)
+            if step.after:
+                step.after(self, path)
+            self.collect_tables()
+            self.write_manifest()
 
     def run_process(self, step, path, limit):
-        """Exit code and state. Standard output is the file itself, so that what was said before a cut is kept."""
+        """Exit code and state. Standard output is the file itself, so that what was printed before a cut is kept."""
         errors = path.with_name(f"{step.name}.err")
         environment = {**self.environment, **step.environment}
+        warden = [sys.executable, str(self.place.root / "day" / "warden.py"), *step.command]
         with path.open("wb") as said, errors.open("wb") as complaints:
-            try:
-                child = subprocess.Popen(
-                    step.command, cwd=self.root, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=complaints,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                complaints.write(f"{error}\n".encode())
-                return None, "failed"
+            child = subprocess.Popen(
+                warden, cwd=self.place.root, env=environment, stdin=subprocess.PIPE, stdout=said, stderr=complaints
+            )
             try:
                 code = child.wait(timeout=limit)
                 return code, "passed" if code == 0 else "failed"
@@ -138,68 +160,85 @@ class Recorder:
 
     @staticmethod
     def end(child):
-        """Ends a step with all that it started."""
-        if child.poll() is not None:
-            return
-        for number, seconds in [(signal.SIGTERM, GRACE_SECONDS), (signal.SIGKILL, None)]:
-            try:
-                os.killpg(child.pid, number)
-                child.wait(timeout=seconds)
-                return
-            except subprocess.TimeoutExpired:
-                continue
-            except ProcessLookupError:
-                return
+        """Ends a step with all that it started: gently first, then by closing the pipe at which its warden waits."""
+        if child.poll() is None:
+            child.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(timeout=GRACE_SECONDS)
+        child.stdin.close()
+        child.wait()
 
     def collect_tables(self):
-        """Tables that differ from those that were carried here; an index without new tables says nothing."""
-        tuned = self.out / WORK / "kernels" / "tuned"
-        for table in sorted(tuned.glob("*.toml")):
-            if sha256(table) != self.manifest["tables"].get(table.name):
+        """Tables that differ from those with which the machine began; an index without new tables says nothing."""
+        for table in sorted(self.tuned().glob("*.toml")):
+            if sha256(table.read_bytes()) != self.manifest["started"].get(table.name):
                 (self.out / "tuned").mkdir(exist_ok=True)
                 shutil.copyfile(table, self.out / "tuned" / table.name)
 
-    def know_device(self, path):
-        """The key of the device, from what `tune devices --json` printed."""
-        try:
-            devices = json.loads(path.read_text())["devices"]
-        except (ValueError, KeyError):
-            return
-        for device in devices:
-            if device["name"] == self.manifest["device"]["name"]:
-                self.manifest["device"]["key"] = device["key"]
-                compiler = device.get("compiler") or {}
-                self.manifest["versions"]["compiler"] = compiler.get("Ok", str(compiler.get("Err")))
+    def know_gate(self, path):
+        """What the gate chose is what every later step uses; the device has the key that `tune devices` printed."""
+        with contextlib.suppress(ValueError, KeyError, OSError):
+            gate = json.loads(path.read_text())
+            self.environment.update(gate["chosen"])
+            self.know_device(gate.get("key", ""), gate.get("compiler", ""))
+
+    def know_device(self, key, compiler):
+        device = self.manifest["device"]
+        if device["key"] and key and device["key"] != key:
+            self.refuse("device", device["key"], key)
+        device["key"] = device["key"] or key
+        self.manifest["versions"]["compiler"] = compiler
 
     def know_facts(self, path):
         """Versions of drivers and libraries, from what facts.py printed."""
-        try:
+        with contextlib.suppress(ValueError, KeyError):
             self.manifest["versions"] |= json.loads(path.read_text())["versions"]
-        except (ValueError, KeyError):
-            return
+
+    def results(self):
+        """The content of every file that is a result, by name."""
+        found = {}
+        for path in sorted(self.out.rglob("*")):
+            # A file may go while it is read.
+            with contextlib.suppress(FileNotFoundError):
+                if path.is_file() and self.is_result(path):
+                    found[path.relative_to(self.out).as_posix()] = path.read_bytes()
+        return found
+
+    def is_result(self, path):
+        """The cache goes on changing; what it holds is exported by a step, and tables are collected."""
+        first = path.relative_to(self.out).parts[0]
+        return first not in ("cache", WORK, "manifest.json") and not path.name.endswith(".part") and not first.endswith(".part")
 
     def write_manifest(self):
-        files = [path for path in sorted(self.out.rglob("*")) if path.is_file() and self.is_result(path)]
-        entries = {path.relative_to(self.out).as_posix(): {"sha256": sha256(path), "bytes": path.stat().st_size} for path in files}
-        self.manifest["files"] = entries
-        write_whole(self.manifest_path, json.dumps(self.manifest, indent=1) + "\n")
-        if self.pack:
-            self.write_pack([self.manifest_path, *files])
+        """Writes the manifest, and an archive of the very files that it lists."""
+        with self.lock:
+            results = self.results()
+            entries = {name: {"sha256": sha256(content), "bytes": len(content)} for name, content in results.items()}
+            self.manifest["files"] = entries
+            text = (json.dumps(self.manifest, indent=1) + "\n").encode()
+            write_whole(self.manifest_path, text)
+            if self.pack:
+                self.write_pack({"manifest.json": text, **results})
 
     def write_pack(self, files):
         """All results in one file, for machines that give few of them back."""
         self.pack.parent.mkdir(parents=True, exist_ok=True)
         half = self.pack.with_name(self.pack.name + ".part")
-        with tarfile.open(half, "w:gz") as archive:
-            for path in files:
-                archive.add(path, pathlib.PurePath("results") / path.relative_to(self.out))
+        with tarfile.open(half, "w:gz", compresslevel=4) as archive:
+            for name, content in files.items():
+                entry = tarfile.TarInfo(f"results/{name}")
+                entry.size, entry.mtime = len(content), int(time.time())
+                archive.addfile(entry, io.BytesIO(content))
         os.replace(half, self.pack)
 
-    def is_result(self, path):
-        """The cache goes on changing; what it holds is exported by a step, and tables are collected."""
-        first = path.relative_to(self.out).parts[0]
-        return first not in ("cache", WORK, "manifest.json") and not first.endswith(".part")
+    def keep_packing(self):
+        while True:
+            time.sleep(PACK_SECONDS)
+            # A full disk ends no day: the next archive may fit again.
+            with contextlib.suppress(OSError):
+                self.write_manifest()
 
-    def finish(self, part):
-        self.manifest["parts"][str(part)] = "finished"
-        self.write_manifest()
+    def finish(self, call):
+        with self.lock:
+            self.manifest["calls"][call] = "finished"
+            self.write_manifest()

@@ -83,6 +83,11 @@ fn one_check_of_a_device() {
 const AT_ONCE: usize = 6;
 
 fn assert_gpu_conforms(device: &str) {
+    let failures = failures_in_processes(device);
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn failures_in_processes(device: &str) -> Vec<String> {
     let (timed, others): (Vec<Check>, Vec<Check>) =
         suite().into_iter().partition(Check::times_launches);
     let run = |check: &Check| in_a_process_of_its_own(device, check.name);
@@ -90,12 +95,16 @@ fn assert_gpu_conforms(device: &str) {
     let pool = pool.expect("threads should start");
     let mut failures: Vec<String> = pool.install(|| others.par_iter().filter_map(run).collect());
     failures.extend(timed.iter().filter_map(run));
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    failures
 }
 
 #[test]
 fn every_check_can_run_in_a_process_of_its_own() {
-    assert_gpu_conforms("fake");
+    // Without a script, the fake device takes the same time for every launch.
+    let failures = failures_in_processes("fake");
+    assert_eq!(failures.len(), 1, "{}", failures.join("\n"));
+    let name = "time_grows_with_the_work_of_a_launch: ";
+    assert!(failures[0].starts_with(name), "{}", failures[0]);
 }
 
 #[test]

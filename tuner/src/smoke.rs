@@ -1,7 +1,11 @@
 //! Smoke tests. A smoke test launches a baked row or a baseline on a device, compares its outputs with the expected
 //! outputs, and compares the device's receipt with the intended launch.
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use kiln::Kernel;
@@ -26,12 +30,6 @@ use kiln_lab::verify::{FailedCase, Verifier};
 use kiln_lab::worker::protocol::ProcessLimits;
 use kiln_lab::worker::{check_inputs, reference_of};
 use kiln_project::{TableFolder, TunedKernel};
-
-/// Runs a smoke test of a row, and shows which one is running.
-fn while_shown<T>(kernel: &TunedKernel, row: &str, test: impl FnOnce() -> T) -> T {
-    let _waiting = Waiting::begin(format!("smoke test of {}: {row}", kernel.label));
-    test()
-}
 
 /// Maximum number of operations, and of bytes, of a problem that the smoke test launches. Instead of a larger problem,
 /// the smoke test launches the kernel's small verification problems, if there are any. The launch plan of the larger
@@ -67,6 +65,62 @@ impl Smoked {
     }
 }
 
+/// A smoke test that is to be run.
+pub struct SmokeTest<'a> {
+    kernel: &'a TunedKernel,
+    /// The name of the row, or of the baseline, in messages.
+    name: String,
+    what: What,
+}
+
+/// What a smoke test launches.
+enum What {
+    /// The baseline, on a problem.
+    Baseline(Problem),
+    /// A baked row.
+    Row(Box<Row>),
+}
+
+/// The smoke tests of a kernel's baselines and rows, for the problems in `problems`, or for all problems if `problems` is
+/// empty. The rows are from the committed table and from the table in the folder `local`.
+///
+/// # Errors
+/// If a table cannot be read.
+pub fn tests_of<'a>(
+    kernel: &'a TunedKernel,
+    local: &TableFolder,
+    problems: &[String],
+) -> Result<Vec<SmokeTest<'a>>, Failure> {
+    let spec = &kernel.spec;
+    let is_meant = |problem: &str| problems.is_empty() || problems.iter().any(|p| p == problem);
+    let mut tests = Vec::new();
+    for problem in spec.problems.iter().chain(&problems_of_other_types(spec)) {
+        let text = problem.to_string();
+        if is_meant(&text) {
+            let name = format!("baseline ({text})");
+            let what = What::Baseline(problem.clone());
+            tests.push(SmokeTest { kernel, name, what });
+        }
+    }
+    for row in kernel.tuned.rows_with(local, &spec.name)? {
+        if is_meant(&row.problem) {
+            let name = format!("{} ({})", row.device, row.problem);
+            let what = What::Row(Box::new(row));
+            tests.push(SmokeTest { kernel, name, what });
+        }
+    }
+    Ok(tests)
+}
+
+/// Takes the next test, and its index.
+fn taken<'a, 'b>(
+    tests: &'b [SmokeTest<'a>],
+    next: &AtomicUsize,
+) -> Option<(usize, &'b SmokeTest<'a>)> {
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, tests.get(index)?))
+}
+
 /// A device on which rows are launched, with everything that the launches need.
 pub struct Smoke<'a> {
     /// The session on the device.
@@ -82,39 +136,59 @@ pub struct Smoke<'a> {
 }
 
 impl Smoke<'_> {
-    /// Launches the baselines and the rows of a kernel, for the problems in `problems`, or for all problems if
-    /// `problems` is empty. The rows are from the committed table and from the table in the folder `local`. `say`
-    /// receives each result immediately.
+    /// Runs smoke tests, several at a time if several processes can use the device. `say` receives each result as soon as
+    /// it and all results before it are known.
     ///
     /// # Errors
-    /// If a table cannot be read, or `say` returns an error.
-    pub fn kernel(
+    /// If `say` returns an error.
+    pub fn run_all(
         &self,
-        kernel: &TunedKernel,
-        local: &TableFolder,
-        problems: &[String],
+        tests: &[SmokeTest<'_>],
         say: &mut dyn FnMut(Smoked) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let spec = &kernel.spec;
-        let is_meant = |problem: &str| problems.is_empty() || problems.iter().any(|p| p == problem);
-        for problem in spec.problems.iter().chain(&problems_of_other_types(spec)) {
-            let text = problem.to_string();
-            if is_meant(&text) {
-                let name = format!("baseline ({text})");
-                let result = while_shown(kernel, &name, || {
-                    self.launch(kernel, Which::Baseline, problem, None)
+        let next = AtomicUsize::new(0);
+        thread::scope(|scope| {
+            let (sender, results) = mpsc::channel();
+            for _ in 0..self.at_once() {
+                let (sender, next) = (sender.clone(), &next);
+                scope.spawn(move || {
+                    while let Some((index, test)) = taken(tests, next) {
+                        if sender.send((index, self.run(test))).is_err() {
+                            return;
+                        }
+                    }
                 });
-                say(outcome(kernel, name, result))?;
             }
-        }
-        for row in kernel.tuned.rows_with(local, &spec.name)? {
-            if is_meant(&row.problem) {
-                let name = format!("{} ({})", row.device, row.problem);
-                let result = while_shown(kernel, &name, || self.row(kernel, &row));
-                say(outcome(kernel, name, result))?;
+            drop(sender);
+            let (mut early, mut said) = (BTreeMap::new(), 0);
+            for (index, smoked) in results {
+                early.insert(index, smoked);
+                while let Some(smoked) = early.remove(&said) {
+                    said += 1;
+                    say(smoked)?;
+                }
             }
+            Ok(())
+        })
+    }
+
+    /// The number of tests that run at the same time. A GPU may accept only one process.
+    fn at_once(&self) -> usize {
+        let info = self.session.info();
+        match info.key.backend == Backend::Cpu || info.is_simulated {
+            true => thread::available_parallelism().map_or(1, usize::from),
+            false => 1,
         }
-        Ok(())
+    }
+
+    fn run(&self, test: &SmokeTest<'_>) -> Smoked {
+        let SmokeTest { kernel, name, what } = test;
+        let _waiting = Waiting::begin(format!("smoke test of {}: {name}", kernel.label));
+        let result = match what {
+            What::Baseline(problem) => self.launch(kernel, Which::Baseline, problem, None),
+            What::Row(row) => self.row(kernel, row),
+        };
+        outcome(kernel, name.clone(), result)
     }
 
     fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {

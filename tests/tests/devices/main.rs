@@ -2,6 +2,7 @@
 
 mod compile_pool;
 mod compile_targets;
+mod compiled_ahead;
 mod container;
 mod cuda_compile;
 mod cuda_device;

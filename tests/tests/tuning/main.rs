@@ -9,6 +9,7 @@ mod earlier_rows;
 mod equal_candidates;
 mod fake_faults;
 mod faulty_candidates;
+mod first_configs;
 mod fleet;
 mod foreign_rows;
 mod importers;

@@ -9,6 +9,8 @@ mod book;
 mod course;
 mod fresh_clone;
 mod gpu_day;
+mod gpu_day_gate;
+mod gpu_day_steps;
 mod init;
 mod library_and_program;
 mod readme;

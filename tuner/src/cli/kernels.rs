@@ -57,9 +57,10 @@ pub struct InspectArgs {
     /// cpu device runs the configs, and why
     #[arg(long = "target", value_name = "ARCH", value_delimiter = ',')]
     pub targets: Vec<String>,
-    /// For this problem, as `tune list` prints it [default: the first declared]
-    #[arg(long, value_name = "SIZES")]
-    pub problem: Option<String>,
+    /// For these problems, as `tune list` prints them [default: the first declared; with --first, all that the kernel
+    /// declares for the device]
+    #[arg(long = "problem", value_name = "SIZES")]
+    pub problems: Vec<String>,
     /// This config, as `tune space --configs` prints it
     #[arg(long, value_name = "CONFIG")]
     pub config: Option<String>,
@@ -72,6 +73,11 @@ pub struct InspectArgs {
     /// Four configs from the corners of the search space
     #[arg(long)]
     pub all_corners: bool,
+    /// The baseline, and the COUNT configs that `tune run` tries first with its default strategy and seed and these
+    /// --jobs. A run on the GPU with the same compiler finds their code in the cache. They are chosen with the limits
+    /// of the target table, and from the second batch on they are a guess, because a run's choice depends on its times
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    pub first: Option<u32>,
     /// Profile the configs on simulated GPUs: count instructions by class, sectors of global memory, bank conflicts and
     /// divergence, each with its worst source line. A profile contains no times
     #[arg(long)]

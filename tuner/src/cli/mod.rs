@@ -22,7 +22,10 @@ pub use fleet::{
 pub use kernels::{InspectArgs, ListArgs, SpaceArgs};
 pub use results::{CacheAction, CacheArgs, PullArgs, PushArgs, ReportArgs, WhyArgs};
 pub use run::RunArgs;
-pub use scope::{DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs, SearchArgs};
+pub use scope::{
+    DEFAULT_SEED, DEFAULT_STRATEGY, DeviceArgs, LinesArgs, OutputArgs, PackageArgs, RegimeArgs,
+    SearchArgs,
+};
 pub use tables::{BakeArgs, InitArgs, SmokeArgs, Untuned};
 pub use watch::{BenchArgs, CompareArgs, WatchArgs};
 

@@ -80,6 +80,11 @@ pub struct RegimeArgs {
     pub regime: Option<Regime>,
 }
 
+/// The default strategy of a search.
+pub const DEFAULT_STRATEGY: &str = "auto";
+/// The default seed of a search.
+pub const DEFAULT_SEED: u64 = 1;
+
 /// The problems and the settings of a search.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SearchArgs {
@@ -90,13 +95,13 @@ pub struct SearchArgs {
     #[arg(long, value_name = "COUNT", allow_negative_numbers = true)]
     pub trials: Option<String>,
     /// Search strategy: auto, differential-evolution, exhaustive, genetic, latin-hypercube, particle-swarm, random
-    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_STRATEGY)]
     pub strategy: String,
     /// Seed of all random choices
     #[arg(
         long,
         value_name = "NUMBER",
-        default_value_t = 1,
+        default_value_t = DEFAULT_SEED,
         allow_negative_numbers = true
     )]
     pub seed: u64,

@@ -9,10 +9,14 @@ use serde::Serialize;
 
 use super::inspect_profile;
 use super::output::{checked, print, print_json, read_project, say_unsupported};
-use crate::cli::InspectArgs;
-use crate::cli::options::jobs;
-use crate::compile_only::inspect::{ConfigSelector, HOST, baked, host_row, inspect, subjects};
-use crate::compile_only::{self, CompileTarget, Missing, open_all};
+use crate::cli::options::{self, DEFAULT_TRIALS, jobs};
+use crate::cli::{DEFAULT_SEED, DEFAULT_STRATEGY, InspectArgs};
+use crate::compile_only::inspect::{
+    ConfigSelector, HOST, Inspection, baked, host_row, inspect, subjects,
+};
+use crate::compile_only::{
+    self, CompileTarget, FIRST, FirstConfigs, Missing, first_summary, open_all,
+};
 use crate::error::Failure;
 use kiln_lab::candidate::inspect::{HostRow, InspectRow, host_to_text, to_text};
 use kiln_lab::threads;
@@ -23,14 +27,10 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     let mut package = args.package.clone();
     package.kernels.extend(words.kernels);
     let project = read_project(&package)?;
-    let wanted = ConfigSelector {
-        baseline: args.baseline,
-        baked: args.baked,
-        corners: args.all_corners,
-        config: args.config.as_deref(),
-        problem: args.problem.as_deref(),
-    };
-    let pool = threads::to_compile(jobs(args.jobs)?)?;
+    let threads = jobs(args.jobs)?;
+    let problems = options::problems(&args.problems);
+    let wanted = selector(args, &problems, threads);
+    let pool = threads::to_compile(threads)?;
     if args.baked {
         say_where_nothing_is_baked(&wanted, &project)?;
     }
@@ -43,12 +43,12 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         [] => (Vec::new(), Missing::new()),
         arches => open_all(arches)?,
     };
-    let mut rows = Vec::new();
+    let mut inspections = Vec::new();
     for target in &targets {
         let backend = target.info.key.backend;
         say_unsupported(&project, target.known.arch, backend);
         let subjects = subjects(&wanted, &project, (backend, &target.info.limits))?;
-        rows.extend(pool.install(|| inspect(target, &subjects))?);
+        inspections.push(pool.install(|| inspect(target, &subjects))?);
     }
     let mut host_rows = Vec::new();
     if !hosts.is_empty() {
@@ -57,17 +57,14 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
         host_rows.extend(subjects.iter().map(host_row));
     }
     if args.output.json {
-        let rows = rows.iter().map(InspectedRow::Gpu);
+        let rows = inspections.iter().flat_map(|one| &one.rows);
+        let rows = rows.map(InspectedRow::Gpu);
         let all: Vec<_> = rows
             .chain(host_rows.iter().map(InspectedRow::Host))
             .collect();
         print_json(&all)?;
     } else {
-        let title = |arch: &str| {
-            let target = targets.iter().find(|target| target.known.arch == arch);
-            target.map_or_else(String::new, CompileTarget::title)
-        };
-        print(&to_text(&rows, title));
+        print_tables(&targets, &inspections);
         print(&host_to_text(&host_rows));
     }
     for (arches, why) in &missing {
@@ -75,10 +72,47 @@ pub(super) fn run(args: &InspectArgs) -> Result<ExitCode, Failure> {
     }
     // If the command line names no target, targets whose compiler is not installed are not an error.
     let all_there = missing.is_empty() || !words.named;
-    let mut errors = rows.iter().map(|row| &row.error);
-    let mut host_errors = host_rows.iter().map(|row| &row.error);
-    let any_error = errors.any(Option::is_some) || host_errors.any(Option::is_some);
-    Ok(checked(all_there && !any_error))
+    let any_failed = inspections.iter().any(Inspection::failed);
+    let any_error = host_rows.iter().any(|row| row.error.is_some());
+    Ok(checked(all_there && !any_failed && !any_error))
+}
+
+/// The configs that the command line selects.
+fn selector<'a>(
+    args: &'a InspectArgs,
+    problems: &'a [String],
+    threads: usize,
+) -> ConfigSelector<'a> {
+    ConfigSelector {
+        baseline: args.baseline,
+        baked: args.baked,
+        corners: args.all_corners,
+        config: args.config.as_deref(),
+        first: args.first.map(|count| FirstConfigs {
+            count: count as usize,
+            strategy: DEFAULT_STRATEGY,
+            seed: DEFAULT_SEED,
+            trials: DEFAULT_TRIALS,
+            threads,
+        }),
+        problems,
+    }
+}
+
+/// Prints one table for all targets. Of the configs that a run tries first, it contains only those with an error; a
+/// summary per target counts them all.
+fn print_tables(targets: &[CompileTarget], inspections: &[Inspection]) {
+    let title = |arch: &str| {
+        let target = targets.iter().find(|target| target.known.arch == arch);
+        target.map_or_else(String::new, CompileTarget::title)
+    };
+    let rows = inspections.iter().flat_map(|one| &one.rows);
+    let shown = rows.filter(|row| row.what != FIRST || row.error.is_some());
+    let shown: Vec<InspectRow> = shown.cloned().collect();
+    print(&to_text(&shown, title));
+    for one in inspections {
+        print(&first_summary(&one.rows, one.compiles, one.elapsed));
+    }
 }
 
 /// A row of the JSON output.

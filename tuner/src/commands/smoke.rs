@@ -8,7 +8,7 @@ use kiln::Kernel;
 use super::output::{checked, print, print_json, print_json_line, read_project};
 use crate::cli::{SmokeArgs, options};
 use crate::error::Failure;
-use crate::smoke::{Smoke, Smoked};
+use crate::smoke::{Smoke, Smoked, tests_of};
 use crate::task::check_declared;
 use kiln_lab::device_session::DeviceSession;
 use kiln_lab::machine;
@@ -32,11 +32,12 @@ pub(super) fn run(
         folder: folder.path(),
         limit: kiln::smoke::deadline_of_user(),
     };
-    let mut printer = Printer::new(args);
+    let mut tests = Vec::new();
     for kernel in &project.kernels {
-        let local = project.local_tables(kernel);
-        smoke.kernel(kernel, &local, &problems, &mut |one| printer.add(one))?;
+        tests.extend(tests_of(kernel, &project.local_tables(kernel), &problems)?);
     }
+    let mut printer = Printer::new(args);
+    smoke.run_all(&tests, &mut |one| printer.add(one))?;
     printer.finish()
 }
 

@@ -5,6 +5,8 @@ use kiln_spec::TextError;
 use kiln_spec::space::SpaceError;
 use thiserror::Error;
 
+use kiln_search::UnknownStrategy;
+
 /// Why nothing can be compiled for a target.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -26,7 +28,7 @@ pub enum TargetError {
         /// Why the text is not valid.
         error: TextError,
     },
-    /// The search space cannot be built, so it has no corners.
+    /// The search space cannot be built, so no configs can be chosen from it.
     #[error("{kernel}: {error}")]
     Space {
         /// The name of the kernel.
@@ -34,4 +36,7 @@ pub enum TargetError {
         /// Why the space cannot be built.
         error: SpaceError,
     },
+    /// There is no search strategy with the requested name.
+    #[error(transparent)]
+    Strategy(#[from] UnknownStrategy),
 }

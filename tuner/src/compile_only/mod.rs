@@ -4,6 +4,7 @@
 
 mod check;
 mod error;
+mod first;
 pub mod inspect;
 mod profile;
 pub mod profile_table;
@@ -12,6 +13,7 @@ mod target;
 
 pub use check::{CheckOptions, check};
 pub use error::TargetError;
+pub use first::{FIRST, FirstConfigs, first_summary};
 pub use profile::Profiled;
 pub use report::{CheckReport, TaskCheck};
 pub use target::{CompileTarget, Missing, PRODUCT, names, open_all};

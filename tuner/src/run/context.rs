@@ -73,10 +73,8 @@ impl RunContext<'_> {
         Oracle::grade_of(self.catalogue, task.kernel, task.problem)
     }
 
-    /// A random number generator with a separate stream for each task and purpose.
-    pub(crate) fn rng(&self, task: &Task<'_>, purpose: u64) -> ChaCha8Rng {
-        let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short());
-        rng.set_stream(purpose);
-        rng
+    /// The random number generator for the order of a task's samples.
+    pub(crate) fn rng(&self, task: &Task<'_>) -> ChaCha8Rng {
+        ChaCha8Rng::seed_from_u64(self.options.seed ^ task.key.hash().short())
     }
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use kiln::compiler::BuildKind;
 use kiln_cache::record::{Real, TimeSpent};
 use kiln_cache::{Begin, Outcome, Summary};
-use kiln_spec::{Backend, Config, Hash};
+use kiln_spec::{Config, Hash};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -13,6 +13,7 @@ use crate::progress::Stage;
 use crate::run::cases::CaseFinder;
 use crate::run::clock::nanoseconds;
 use crate::run::context::RunContext;
+use crate::run::proposals::race_together;
 use crate::run::trials::{EvaluateError, TaskTrials, cost_of};
 use crate::task::Task;
 use kiln_lab::NotChecked;
@@ -104,7 +105,6 @@ impl<'a> Evaluator<'a> {
         reference: Option<Hash>,
     ) -> Evaluator<'a> {
         let info = context.info;
-        let on_the_host = info.key.backend == Backend::Cpu;
         let work = peaks::work(&task.kernel.spec, task.problem);
         let resolution = Resolution {
             tick_ns: info.timer_tick_ns,
@@ -115,7 +115,7 @@ impl<'a> Evaluator<'a> {
             task,
             verifier,
             cases,
-            kept: (!on_the_host).then(KeptWorker::default),
+            kept: race_together(info.key.backend).then(KeptWorker::default),
             trials,
             bound: (peaks::roofline(info), peaks::beyond_the_cache(info, work)),
             lab,
@@ -125,7 +125,7 @@ impl<'a> Evaluator<'a> {
             unchecked: None,
             remark: None,
             explained: 0,
-            rng: context.rng(task, 1),
+            rng: context.rng(task),
             spent: TimeSpent::default(),
         }
     }

@@ -18,6 +18,7 @@ pub mod observer;
 mod options;
 pub mod own_trials;
 pub mod pipeline;
+pub(crate) mod proposals;
 mod pulled;
 mod references;
 pub mod report;

@@ -13,12 +13,13 @@ use crate::run::context::RunContext;
 use crate::run::decide::standing;
 use crate::run::earlier;
 use crate::run::evaluate::{Evaluated, Evaluator};
+use crate::run::proposals::{Proposals, SearchInputs, batch_size};
 use crate::run::report::TaskReport;
 use crate::run::space_view::KernelSpace;
 use crate::run::trials::EvaluateError;
 use crate::task::Task;
 use kiln_measure::{ArmId, Fault};
-use kiln_search::{Guide, Strategy, Told, stop};
+use kiln_search::{Guide, Told, stop};
 
 /// Maximum number of configs of earlier runs that race again before the play-off.
 const RECALLED: usize = 8;
@@ -81,44 +82,39 @@ pub(crate) fn search(
     let view = KernelSpace::new(space);
     let choosing = Instant::now();
     let guide = guide(context, task, space, report)?;
-    let name = &context.options.strategy;
-    let mut strategy = kiln_search::with_guide(name, &view, most, context.rng(task, 2), &guide)
+    let listed = listed_configs(context, task, space)?;
+    let threads = context.pool.current_num_threads();
+    let inputs = SearchInputs {
+        spec: &task.kernel.spec,
+        problem: task.problem,
+        space,
+        strategy: &context.options.strategy,
+        seed: context.options.seed,
+        most,
+        batch: batch_size(context.info.key.backend, threads),
+    };
+    let mut proposals = Proposals::new(&inputs, &view, &guide, listed)
         .map_err(|error| SearchFailure::Task(error.to_string()))?;
     let mut end = stop::Stop::default();
-    let mut tried = tell_baseline(task, space, strategy.as_mut());
-    let listed = listed_configs(context, task, space)?;
-    let is_listed = listed.is_some();
-    let mut first = listed.unwrap_or_else(|| first_configs(task, space, &guide));
-    first.truncate(most.saturating_sub(tried));
     evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-    // A batch has at least two configs per compile thread, so one slow compile does not leave the other threads idle.
-    // If the configs of a batch race together in the same processes, the batch is also large enough that starting these
-    // processes takes only a small part of the time.
-    let least = if evaluator.kept.is_some() { 16 } else { 4 };
-    let batch = (context.pool.current_num_threads() * 2).max(least);
-    while tried < most {
+    while proposals.tried() < most {
         if !slice.may_search() {
             recall(evaluator, slice)?;
             return Ok(false);
         }
         let choosing = Instant::now();
-        let by_author = !first.is_empty();
-        let asked = if by_author {
-            first.drain(..batch.min(first.len())).collect()
-        } else if is_listed {
-            Vec::new()
-        } else {
-            strategy.ask(batch.min(most - tried))
-        };
+        let batch = proposals.next_batch();
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
+        let asked = &batch.configs;
         if asked.is_empty() {
             break;
         }
-        if !by_author && end.after(strategy.outlook(), asked.len()) {
+        if batch.is_chosen && end.after(proposals.outlook(), asked.len()) {
             context.reporter.notice(&format!(
-                "{}: stopped after {tried} configs: the next configs are expected to gain less than {:.1} %, which \
+                "{}: stopped after {} configs: the next configs are expected to gain less than {:.1} %, which \
                  no measurement can prove",
                 task.name(),
+                proposals.tried(),
                 stop::MIN_OUTLOOK * 100.0
             ));
             break;
@@ -126,11 +122,11 @@ pub(crate) fn search(
         let configs: Vec<Config> = asked.iter().map(|&index| space.config(index)).collect();
         let evaluated = evaluator.batch(&configs, slice.search_until)?;
         let told = told(space, &evaluated);
-        tried += asked.len();
         let choosing = Instant::now();
-        strategy.tell(&told);
+        proposals.tell(&batch, &told);
         evaluator.spent.strategy_ns += nanoseconds(choosing.elapsed());
-        context.reporter.tried(tried as u64, best(evaluator));
+        let tried = proposals.tried() as u64;
+        context.reporter.tried(tried, best(evaluator));
         if told.len() < asked.len() {
             // The time ended before all configs of the batch were evaluated.
             recall(evaluator, slice)?;
@@ -205,51 +201,6 @@ fn listed_configs(
         })
     };
     listed.iter().map(index).collect::<Result<_, _>>().map(Some)
-}
-
-/// The configs that the spec lists to be tried first, except the baseline and configs with an earlier result.
-fn first_configs(task: &Task<'_>, space: &SearchSpace, guide: &Guide) -> Vec<usize> {
-    let spec = &task.kernel.spec;
-    let known = |index: usize| {
-        let is_baseline = !spec.baseline_is_another_entry()
-            && space.index_of(&spec.baseline.config) == Some(index);
-        is_baseline
-            || guide
-                .priors
-                .iter()
-                .any(|one| one.costs.contains_key(&index))
-    };
-    let mut first = Vec::new();
-    for index in spec
-        .try_first
-        .iter()
-        .filter_map(|config| space.index_of(config))
-    {
-        if !known(index) && !first.contains(&index) {
-            first.push(index);
-        }
-    }
-    first
-}
-
-/// Reports the baseline to the strategy, if it is a config of the tuned entry, so the strategy does not request this
-/// config again. Returns the number of configs that were reported.
-fn tell_baseline(task: &Task<'_>, space: &SearchSpace, strategy: &mut dyn Strategy) -> usize {
-    let spec = &task.kernel.spec;
-    let index = if spec.baseline_is_another_entry() {
-        None
-    } else {
-        space.index_of(&spec.baseline.config)
-    };
-    let told: Vec<_> = index
-        .map(|index| Told {
-            index,
-            cost: Some(1.0),
-        })
-        .into_iter()
-        .collect();
-    strategy.tell(&told);
-    told.len()
 }
 
 /// Races the best configs of earlier turns and runs again, so the play-off compares all configs that were ever

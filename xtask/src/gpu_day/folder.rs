@@ -8,13 +8,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 
-use super::checked::{hash_of_file, size_of};
+use super::checked::hash_of_file;
 use super::manifest::MANIFEST;
-use super::{Options, programs};
+use super::{Options, archive, images, programs};
 use crate::step::{self, cargo};
-
-/// Maximum size of the folder, in bytes. A borrowed machine may not accept more.
-const MAX_BYTES: u64 = 60 << 20;
 
 /// The file that marks a folder as built by this command.
 const MARK: &str = "day.json";
@@ -34,7 +31,7 @@ const COPIED: [(&str, &str); 5] = [
 /// Builds the folder. Replaces a folder that an earlier run built.
 ///
 /// # Errors
-/// If something does not build, or if the folder is too large to be copied.
+/// If something does not build, or if the archive is too large to be carried.
 pub(super) fn build(options: &Options) -> Result<(), String> {
     let out = options.out.as_path();
     clear(out)?;
@@ -49,13 +46,14 @@ pub(super) fn build(options: &Options) -> Result<(), String> {
     fs::rename(out.join("day/run.sh"), &run).map_err(|error| failed(&run, &error))?;
     write(&out.join("cargo-metadata.json"), &metadata()?)?;
     programs::carry(&programs, options)?;
-    let bytes = small_enough(out, MAX_BYTES)?;
-    eprintln!(
-        "xtask: gpu-day: {} has {:.1} MiB; there: ./run.sh 1 --device cuda:0 (docs/gpu-day.md)",
-        out.display(),
-        mebibytes(bytes)
-    );
-    Ok(())
+    images::carry(out, options)?;
+    if let Some(have) = &options.have {
+        let unpacked = out.join("unpacked");
+        let results = archive::unpack_results(have, &unpacked)?;
+        fs::rename(results, out.join("have")).map_err(|error| failed(have, &error))?;
+        fs::remove_dir_all(&unpacked).map_err(|error| failed(&unpacked, &error))?;
+    }
+    archive::pack(out, &options.archive)
 }
 
 /// Removes a folder that this command built. It is an error if the folder contains results, or if this command did not
@@ -130,33 +128,8 @@ fn metadata() -> Result<Value, String> {
     Ok(answer)
 }
 
-/// The size of a folder in bytes. It is an error if the folder is larger than `most` bytes.
-fn small_enough(folder: &Path, most: u64) -> Result<u64, String> {
-    let mut sizes = Vec::new();
-    for file in files(folder)? {
-        sizes.push((size_of(&file)?, file));
-    }
-    let bytes: u64 = sizes.iter().map(|(bytes, _)| bytes).sum();
-    if bytes <= most {
-        return Ok(bytes);
-    }
-    sizes.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
-    let largest = sizes.iter().take(5).map(|(bytes, file)| {
-        let inside = file.strip_prefix(folder).unwrap_or(file);
-        format!("{} ({:.1} MiB)", inside.display(), mebibytes(*bytes))
-    });
-    Err(format!(
-        "gpu-day: {} has {:.1} MiB, more than the {:.1} MiB that can be carried; the largest files: {}\n\
-         help: install `strip`, or leave the cuBLAS peer at home (`--without-cublas`)",
-        folder.display(),
-        mebibytes(bytes),
-        mebibytes(most),
-        largest.collect::<Vec<_>>().join(", ")
-    ))
-}
-
 /// Copies a file, or a folder with its content.
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     for file in files(from)? {
         let inside = file.strip_prefix(from).unwrap_or(&file);
         if inside
@@ -194,7 +167,7 @@ fn write(path: &Path, value: &Value) -> Result<(), String> {
     fs::write(path, format!("{value:#}\n")).map_err(|error| failed(path, &error))
 }
 
-fn make(folder: &Path) -> Result<(), String> {
+pub(super) fn make(folder: &Path) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| failed(folder, &error))
 }
 
@@ -202,26 +175,9 @@ fn failed(path: &Path, error: &std::io::Error) -> String {
     format!("gpu-day: {}: {error}", path.display())
 }
 
-fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / f64::from(1 << 20)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_folder_that_is_too_large_is_refused_with_its_largest_files() {
-        let folder = tempfile::tempdir().expect("a folder should be had");
-        for (name, bytes) in [("small", 10), ("large", 5000), ("middle", 300)] {
-            fs::write(folder.path().join(name), vec![0; bytes]).expect("it should be written");
-        }
-        assert_eq!(small_enough(folder.path(), 5310), Ok(5310));
-        let error = small_enough(folder.path(), 5309).unwrap_err();
-        let places = ["large (", "middle (", "small ("].map(|name| error.find(name));
-        assert!(places.is_sorted() && places[0].is_some(), "{error}");
-        assert!(error.contains("\nhelp: "), "{error}");
-    }
 
     #[test]
     fn no_folder_of_others_and_no_results_are_removed() {

@@ -15,7 +15,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 pub(super) const STEPS: &str = "results.jsonl";
 
 /// The version of the manifest's layout.
-const SCHEMA: u64 = 1;
+const SCHEMA: u64 = 2;
 
 /// The description of the results of one run.
 #[derive(Debug, Deserialize, Serialize)]
@@ -29,10 +29,12 @@ pub(super) struct Manifest {
     pub date: String,
     pub quick: bool,
     pub versions: BTreeMap<String, Value>,
-    /// For each part of the run, its result.
-    pub parts: BTreeMap<String, String>,
-    /// The hashes of the tables that were copied to the machine.
+    /// For each call, whether it finished.
+    pub calls: BTreeMap<String, String>,
+    /// The hashes of the tables in the repository from which the folder was built.
     pub tables: BTreeMap<String, String>,
+    /// The hashes of the tables with which the machine began: with rows of an earlier call, if they were carried there.
+    pub started: BTreeMap<String, String>,
     pub files: BTreeMap<String, File>,
 }
 
@@ -88,9 +90,9 @@ impl Manifest {
         if manifest.device.key.is_empty() {
             return Err(format!(
                 "gpu-day: the results name no device: `tune devices` did not find {} there\n\
-                 help: {} says why; results without a device are of no use",
+                 help: gate.json in {} says why; results without a device are of no use",
                 manifest.device.name,
-                results.join("part1/devices.json").display()
+                results.display()
             ));
         }
         Ok(manifest)
@@ -110,8 +112,9 @@ impl Manifest {
             date: "2026-01-01".into(),
             quick: false,
             versions: BTreeMap::new(),
-            parts: BTreeMap::new(),
+            calls: BTreeMap::new(),
             tables: BTreeMap::new(),
+            started: BTreeMap::new(),
             files: BTreeMap::new(),
         }
     }

@@ -1,8 +1,10 @@
 //! `cargo xtask gpu-day`: builds a folder of programs that verify, time and tune the kernels on a machine that has a
 //! GPU but neither Rust nor internet access. Also imports the results of such a machine.
 
+mod archive;
 mod checked;
 mod folder;
+mod images;
 mod import;
 mod manifest;
 mod options;

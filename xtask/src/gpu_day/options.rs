@@ -9,11 +9,22 @@ use crate::step;
 pub struct Options {
     /// The folder to build.
     pub out: PathBuf,
+    /// The archive of the folder, which is carried to the machine.
+    pub archive: PathBuf,
+    /// The folder with the NVRTC of the machine: its headers are carried, and images are compiled with it. `None` if
+    /// neither is carried.
+    pub nvrtc: Option<PathBuf>,
+    /// The architecture of the machine's GPU.
+    pub arch: String,
+    /// The number of configs of each tuned problem whose images are carried.
+    pub images: u32,
+    /// The results of an earlier call, which are carried back: an archive.
+    pub have: Option<PathBuf>,
     /// The cargo profile with which the programs are built.
     pub profile: String,
     /// Whether the program that calls cuBLAS is left out.
     pub without_cublas: bool,
-    /// The folder of the results to import. If it is set, nothing is built.
+    /// The results to import: an archive, or a folder. If it is set, nothing is built.
     pub import: Option<PathBuf>,
     /// The folder into which results are imported; `None` for this repository.
     pub into: Option<PathBuf>,
@@ -27,6 +38,11 @@ impl Options {
     pub fn parse(words: &[&str]) -> Result<Options, String> {
         let mut options = Options {
             out: step::root().join("target/gpu-day"),
+            archive: step::root().join(".day/day.tar.xz"),
+            nvrtc: Some(step::root().join("target/nvrtc-13.0")).filter(|folder| folder.is_dir()),
+            arch: "sm_90".to_owned(),
+            images: 32,
+            have: None,
             profile: "release".to_owned(),
             without_cublas: false,
             import: None,
@@ -39,17 +55,24 @@ impl Options {
                 value.ok_or_else(|| format!("`{word}` needs {what}"))
             };
             let mut folder = || {
-                let value = value("a folder")?;
+                let value = value("a path")?;
                 std::path::absolute(value).map_err(|error| format!("{value}: {error}"))
             };
             match word {
                 "--out" => options.out = folder()?,
+                "--archive" => options.archive = folder()?,
+                "--nvrtc" => options.nvrtc = Some(folder()?),
+                "--without-nvrtc" => options.nvrtc = None,
+                "--target" => options.arch = value("an architecture")?.to_owned(),
+                "--images" => options.images = count(value("a number")?)?,
+                "--have" => options.have = Some(folder()?),
                 "--profile" => options.profile = value("a cargo profile")?.to_owned(),
                 "--without-cublas" => options.without_cublas = true,
                 "--import" => options.import = Some(folder()?),
                 "--into" => options.into = Some(folder()?),
                 other => {
-                    let known = "--out, --profile, --without-cublas, --import or --into";
+                    let known = "--out, --archive, --nvrtc, --without-nvrtc, --target, --images, --have, --profile, \
+                                 --without-cublas, --import or --into";
                     return Err(format!(
                         "unknown option `{other}` of gpu-day; it takes {known}"
                     ));
@@ -61,6 +84,12 @@ impl Options {
         }
         Ok(options)
     }
+}
+
+fn count(value: &str) -> Result<u32, String> {
+    value
+        .parse()
+        .map_err(|_| format!("`--images {value}`: it is a number of configs"))
 }
 
 #[cfg(test)]
@@ -75,7 +104,8 @@ mod tests {
         assert_eq!(read.into, Some("/x".into()));
         for (words, part) in [
             (vec!["--device"], "unknown option `--device`"),
-            (vec!["--out"], "`--out` needs a folder"),
+            (vec!["--out"], "`--out` needs a path"),
+            (vec!["--images", "many"], "a number of configs"),
             (vec!["--profile"], "`--profile` needs a cargo profile"),
             (vec!["--into", "/x"], "`--import`"),
         ] {

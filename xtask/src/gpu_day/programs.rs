@@ -1,13 +1,9 @@
-//! Builds the programs for the folder, finds them in cargo's output, removes their debug information, and compresses
-//! them.
+//! Builds the programs for the folder, finds them in cargo's output, and removes their debug information.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::Value;
 
 use super::Options;
@@ -63,9 +59,7 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     for &name in names {
         let found = built.iter().find(|(target, _)| target == name);
         let (_, path) = found.ok_or_else(|| format!("gpu-day: cargo built no {name}"))?;
-        let stripped = to.join(name);
-        strip(path, &stripped)?;
-        compress(&stripped)?;
+        strip(path, &to.join(name))?;
     }
     Ok(())
 }
@@ -76,17 +70,6 @@ fn executable(line: &str) -> Option<(String, PathBuf)> {
     let path = message["executable"].as_str()?;
     let target = message["target"]["name"].as_str()?;
     Some((target.to_owned(), path.into()))
-}
-
-/// Replaces a program by a `.gz` file, because the way to a borrowed machine is narrow. `day.py` unpacks it.
-fn compress(program: &Path) -> Result<(), String> {
-    let failed = |error: io::Error| format!("gpu-day: {}: {error}", program.display());
-    let mut source = fs::File::open(program).map_err(failed)?;
-    let packed = fs::File::create(program.with_extension("gz")).map_err(failed)?;
-    let mut packed = GzEncoder::new(packed, Compression::default());
-    io::copy(&mut source, &mut packed).map_err(failed)?;
-    packed.finish().map_err(failed)?;
-    fs::remove_file(program).map_err(failed)
 }
 
 /// Copies a program without its debug information. If `strip` is missing, the copy is unchanged.

@@ -49,7 +49,8 @@ fn pip(python: &Path, folder: &Path, wheels: &[&str]) -> Result<(), String> {
         "--root-user-action",
         "ignore",
     ]);
-    install.args(["--only-binary", ":all:", "--target"]);
+    // Without `--upgrade`, pip leaves a folder as it is if an earlier list of wheels was unpacked there, and succeeds.
+    install.args(["--only-binary", ":all:", "--upgrade", "--target"]);
     run(install.arg(folder).args(wheels))
 }
 

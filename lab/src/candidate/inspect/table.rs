@@ -18,8 +18,8 @@ pub struct InspectRow {
     pub kernel: String,
     /// The problem, as text.
     pub problem: String,
-    /// Which config this is: the baseline, a baked row (with its device), a corner of the space, or a config from the
-    /// command line.
+    /// Which config this is: the baseline, the reference entry, a baked row (with its device), a corner of the space, a
+    /// config from the command line, or one of those that a run tries first.
     pub what: String,
     /// The config, as text.
     pub config: String,
