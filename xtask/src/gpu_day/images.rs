@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::Options;
-use super::folder::{copy, make};
+use super::files::{copy, make};
 use crate::step;
 
 /// The number of cores of the machine. `tune run` tries configs in batches, whose size depends on it.

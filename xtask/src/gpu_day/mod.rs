@@ -3,6 +3,7 @@
 
 mod archive;
 mod checked;
+mod files;
 mod folder;
 mod images;
 mod import;

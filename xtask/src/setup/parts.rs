@@ -210,22 +210,28 @@ pub(super) fn parts() -> Vec<Part> {
     let clang = clang
         .iter()
         .map(|(program, packages)| Part::program(program, packages));
-    tools.chain(clang).chain(others()).collect()
+    tools
+        .chain(clang)
+        .chain(of_nvidia())
+        .chain(others())
+        .collect()
 }
 
 /// The folders below the root into which tools are installed.
 pub(super) fn folders() -> Vec<&'static str> {
-    let folders = others().into_iter().filter_map(|part| match part.source {
-        Source::Debian(_) => None,
-        Source::Wheels { folder, .. } => Some(folder),
-        Source::Environment(environment) => Some(environment.folder),
-    });
+    let folders = of_nvidia()
+        .into_iter()
+        .chain(others())
+        .filter_map(|part| match part.source {
+            Source::Debian(_) => None,
+            Source::Wheels { folder, .. } => Some(folder),
+            Source::Environment(environment) => Some(environment.folder),
+        });
     folders.collect()
 }
 
-/// The other tools: compilers for GPUs and their headers, Python tools with which tests exchange files, and optional
-/// tools from Debian.
-fn others() -> [Part; 15] {
+/// NVIDIA's compilers with their headers, and tools with which tests examine images.
+fn of_nvidia() -> [Part; 6] {
     [
         // NVIDIA's compiler as a library, which needs no GPU. It includes the CUDA headers.
         Part::wheels(
@@ -269,10 +275,7 @@ fn others() -> [Part; 15] {
                 "nvidia-cuda-crt==13.0.88",
                 "nvidia-cuda-cccl==13.0.85",
             ],
-            |folder| {
-                let headers = folder.join("nvidia/cu13/include");
-                has_nvrtc(folder) && headers.join("crt").is_dir() && headers.join("cccl").is_dir()
-            },
+            has_nvrtc_and_headers,
         ),
         // NVIDIA's disassembler, with which tests read the machine code of kernels.
         Part::wheels(
@@ -294,6 +297,12 @@ fn others() -> [Part; 15] {
                     .is_file()
             },
         ),
+    ]
+}
+
+/// The other tools: Python tools with which tests exchange files, and optional tools from Debian.
+fn others() -> [Part; 9] {
+    [
         Part::environment("Kernel Tuner", Some("KILN_KERNEL_TUNER"), KERNEL_TUNER),
         Part::environment("schemas of Kubernetes and GitHub", None, SCHEMAS),
         Part::of_rocm(
@@ -309,6 +318,12 @@ fn others() -> [Part; 15] {
         // Gives a node a wrong clock.
         Part::optional("/usr/bin/faketime", &["faketime"]),
     ]
+}
+
+/// Whether a folder contains NVRTC 13 with the headers that are in wheels of their own.
+fn has_nvrtc_and_headers(folder: &Path) -> bool {
+    let headers = folder.join("nvidia/cu13/include");
+    has_nvrtc(folder) && headers.join("crt").is_dir() && headers.join("cccl").is_dir()
 }
 
 /// Whether a virtual environment or a folder of packages contains NVRTC.
