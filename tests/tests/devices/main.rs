@@ -19,5 +19,6 @@ mod images;
 mod interop;
 mod lost_compilers;
 mod older_nvrtc;
+mod processes_on_a_gpu;
 mod shared_gpu;
 mod streaming;

@@ -29,7 +29,7 @@ const HOPPER: [(&str, &str); 3] = [
 const NVRTC: &str = OLDER_NVRTC[2];
 const NVRTC_12: &str = OLDER_NVRTC[1];
 
-/// The headers that NVRTC 13.0 needs and that the wheels next to it do not have.
+/// The headers that NVRTC 13.0 needs and that the wheels which PyTorch installs do not have.
 const CARRIED: [&str; 4] = ["crt/mma.h", "cuda/atomic", "cub/cub.cuh", "cuda/functional"];
 
 /// The time that the gate has. A busy machine may need more than the minute of a real day.
@@ -90,6 +90,31 @@ impl Machine {
     fn set_mode(&self, name: &str, mode: u32) {
         let mode = fs::Permissions::from_mode(mode);
         fs::set_permissions(self.path(name), mode).expect("the mode should be set");
+    }
+
+    /// The wheels of NVRTC that PyTorch installs: those of `cargo xtask setup` without `crt` and `cccl`.
+    fn nvrtc_of_pytorch(&self) -> PathBuf {
+        let whole = older_nvrtc(NVRTC).join("nvidia/cu13");
+        let part = self.path("pytorch/nvidia/cu13");
+        for folder in ["lib", "include"] {
+            fs::create_dir_all(part.join(folder)).expect("a folder should be made");
+            let entries = fs::read_dir(whole.join(folder)).expect("the wheels should be there");
+            for entry in entries.flatten() {
+                let (from, to) = (entry.path(), part.join(folder).join(entry.file_name()));
+                // `lib` also has a folder of CCCL.
+                let is_of_cccl = folder == "lib" && from.is_dir();
+                if is_of_cccl || from.ends_with("include/crt") || from.ends_with("include/cccl") {
+                    continue;
+                }
+                // A link to the library would lead to the headers that are left out.
+                match folder {
+                    "lib" => fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)),
+                    _ => symlink(&from, &to),
+                }
+                .expect("a file should be linked");
+            }
+        }
+        self.path("pytorch")
     }
 
     /// Compiles the kernel that the gate launches, as is done before the day.
@@ -211,7 +236,8 @@ fn a_machine_without_a_fault_passes_with_an_nvrtc_that_has_the_carried_headers()
         machine.write(&format!("headers/include/{header}"), "");
     }
     let begun = machine.path("begun.txt");
-    let verdict = machine.gate(&[("KILN_STAND_IN_COUNT", &begun)]);
+    let nvrtc = machine.nvrtc_of_pytorch();
+    let verdict = machine.gate(&[("KILN_STAND_IN_COUNT", &begun), ("KILN_NVRTC", &nvrtc)]);
     assert_eq!(verdict.code, Some(0), "{:#}", verdict.report);
     assert_eq!(verdict.report["key"], KEY);
     says(&verdict.report["compiler"], &["nvrtc 13.0"]);
@@ -284,9 +310,10 @@ fn headers_that_are_nowhere_are_named() {
     let Some(machine) = Machine::new("headers_that_are_nowhere_are_named") else {
         return;
     };
-    let verdict = machine.gate(&AS_IT_IS);
+    let nvrtc = machine.nvrtc_of_pytorch();
+    let verdict = machine.gate(&[("KILN_NVRTC", &nvrtc)]);
     verdict.marks("headers", &CARRIED);
-    assert_eq!(Path::new(verdict.chosen("KILN_NVRTC")), older_nvrtc(NVRTC));
+    assert_eq!(Path::new(verdict.chosen("KILN_NVRTC")), nvrtc);
 }
 
 #[test]
