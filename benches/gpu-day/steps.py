@@ -274,7 +274,7 @@ def vendor(place):
 
 def counters(place):
     """What the GPU counts for launches whose counts a simulated GPU knows."""
-    kernels = "regex:" + "|".join(sorted({kernel for kernel, _ in COUNTED}))
+    kernels = "regex:.*(" + "|".join(sorted({kernel for kernel, _ in COUNTED})) + ").*"
     command = ["ncu", "--target-processes", "all", "--clock-control", "none", "--csv", "--metrics", ",".join(COUNTERS)]
     command += ["--kernel-name", kernels, *place.tune("smoke", *place.on(*COUNTED))]
     return Step("counters", 35, command, "csv", missing=absent("ncu"), least=15)

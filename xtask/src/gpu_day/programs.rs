@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::Options;
+use super::checked::read;
 use crate::step::{self, cargo};
 
 /// The test programs to build. `conformance`, `library` and `device_prelude` run without cargo. `program` is a test of
@@ -15,6 +16,9 @@ const PROGRAMS: [&str; 4] = ["conformance", "library", "device_prelude", "progra
 
 /// The programs that are copied into the folder.
 const CARRIED: [&str; 4] = ["tune", "conformance", "library", "device_prelude"];
+
+/// The minor version of glibc 2 that borrowed machines have at least: that of Ubuntu 22.04.
+const GLIBC: u32 = 35;
 
 /// The program that calls cuBLAS, which is in a separate workspace.
 const CUBLAS: &str = "kiln-cublas-peer";
@@ -59,9 +63,37 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     for &name in names {
         let found = built.iter().find(|(target, _)| target == name);
         let (_, path) = found.ok_or_else(|| format!("gpu-day: cargo built no {name}"))?;
-        strip(path, &to.join(name))?;
+        let program = to.join(name);
+        strip(path, &program)?;
+        let version = newest_glibc(&read(&program)?);
+        if version > GLIBC {
+            let (needed, expected) = (version, GLIBC);
+            eprintln!(
+                "xtask: gpu-day: {name} needs glibc 2.{needed}; a machine with Ubuntu 22.04 has 2.{expected}\n\
+                 help: build in an older system, for example Debian 12"
+            );
+        }
     }
     Ok(())
+}
+
+/// The newest minor version of glibc 2 whose symbols a program needs; 0 if it needs none.
+fn newest_glibc(program: &[u8]) -> u32 {
+    const NAME: &[u8] = b"GLIBC_2.";
+    let after = |at: usize| -> u32 {
+        let digits = program[at..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit());
+        digits
+            .take(4)
+            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
+    };
+    let places = program.windows(NAME.len()).enumerate();
+    let names = places.filter(|(_, part)| *part == NAME);
+    names
+        .map(|(at, _)| after(at + NAME.len()))
+        .max()
+        .unwrap_or(0)
 }
 
 /// The target name and the path of an executable in a message of cargo; `None` for other messages.
@@ -87,4 +119,20 @@ fn strip(from: &Path, to: &Path) -> Result<(), String> {
     let copied = fs::copy(from, to);
     copied.map_err(|error| format!("gpu-day: {}: {error}", to.display()))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_glibc_that_a_program_needs_is_found() {
+        let needs = |text: &str| newest_glibc(text.as_bytes());
+        assert_eq!(needs("GLIBC_2.2.5 GLIBC_2.34 GLIBC_2.9"), 34);
+        assert_eq!(needs("GLIBC_PRIVATE GLIBC_2."), 0);
+        let own = std::env::current_exe().expect("this program has a path");
+        let own = read(&own).expect("it should be read");
+        // Programs for x86-64 need at least the first version for it; the oldest supported one is far newer.
+        assert!((2..100).contains(&newest_glibc(&own)));
+    }
 }
