@@ -45,7 +45,6 @@ FAULTS = {
 BRAKES = {0x8: "hardware slowdown", 0x20: "thermal slowdown", 0x40: "thermal slowdown by hardware", 0x80: "power brake"}
 
 
-
 class Refused(Exception):
     """A call that did not succeed."""
 

@@ -34,7 +34,7 @@ CPU_TUNED = [
     ("transpose", "T=f32,rows=2048,cols=2048"),
     ("gelu", "T=f32,n=1048576,form=2"),
 ]
-# After so many rows, other evidence is worth more than the next row.
+# After this number of rows, other evidence is worth more than the next row.
 FIRST_ROWS = 4
 NEXT_ROWS = 2
 # Of a rehearsal.
@@ -179,7 +179,7 @@ def of_call(place):
 
 
 def that_fit(steps, seconds):
-    """The steps that end within so many seconds if each takes its limit."""
+    """The steps that end within these seconds if each takes its limit."""
     fit = []
     for step in steps:
         if step.aside or step.seconds <= seconds:

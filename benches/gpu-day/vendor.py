@@ -17,7 +17,7 @@ del sys.argv[2:]
 import torch
 import torch_peer
 
-# So much data in all that the next call does not find its input in a cache.
+# The data of all sets together. With it, a call does not find its input in a cache.
 ROTATED_BYTES = 256 << 20
 SAMPLES = 15
 SAMPLE_NS = 2_000_000
@@ -65,7 +65,7 @@ def sets(kernel, p, device):
 
 
 def sample_ns(calls, count, device):
-    """The time of so many calls in turn, in nanoseconds, and their number."""
+    """The time of `count` calls, which use the data sets in turn, in nanoseconds."""
     run = lambda number: [calls[i % len(calls)]() for i in range(number)]
     if device != "cuda":
         import time

@@ -1,8 +1,8 @@
 //! A worker process that is kept between the verifications of several candidates.
 
 use crate::cases::Case;
-use crate::verify::{FailedCase, OPENING, Proof, UNWATCHED, Verifier};
-use crate::worker::{ArmJob, Request, Worker};
+use crate::verify::{FailedCase, Proof, UNWATCHED, Verifier};
+use crate::worker::{ArmJob, OPENING, Request, Worker};
 
 /// A worker that verifies several candidates one after another. It is used only on GPUs, where a candidate cannot
 /// affect the verification of the next one: each candidate has its own code, and all data that a candidate could

@@ -21,13 +21,11 @@ use crate::candidate::outcome::internal;
 use crate::candidate::{Which, Workshop};
 use crate::cases::Case;
 use crate::peaks;
-use crate::worker::{ArmJob, OnLaunch, Reply, Request, Worker, WorkerError, reference_of};
+use crate::worker::{ArmJob, OPENING, OnLaunch, Reply, Request, Worker, WorkerError, reference_of};
 use kiln_project::TunedKernel;
 
-/// Time limit for a worker to open.
-const OPENING: Duration = Duration::from_secs(20);
-/// Maximum data of a case whose expected outputs are made at the same time as others, in bytes.
-const MAX_BYTES_BESIDE: u64 = 512 << 20;
+/// Maximum data of all cases whose expected outputs are made at the same time, in bytes.
+const MAX_BYTES_AT_ONCE: u64 = 4 << 30;
 
 /// Time limit of a plain-Rust reference for one problem.
 const DEADLINE: Duration = Duration::from_secs(300);
@@ -267,9 +265,10 @@ impl Expectations {
     /// the reference runs on one core. [`Self::get`] returns the files, and the errors. Leaves out cases with much
     /// data, which could exhaust the memory of the host together.
     pub(crate) fn prepare(&self, spec: &KernelSpec, cases: &[&Case]) {
+        let most = MAX_BYTES_AT_ONCE / rayon::current_num_threads() as u64;
         let fits = |problem: &Problem| {
             let bytes = spec.footprint_bytes(problem);
-            bytes.is_ok_and(|bytes| bytes <= MAX_BYTES_BESIDE)
+            bytes.is_ok_and(|bytes| bytes <= most)
         };
         let cases = cases.par_iter().filter(|case| {
             let problem = &case.problem;

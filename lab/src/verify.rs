@@ -14,7 +14,7 @@ use thiserror::Error;
 use crate::candidate::outcome::{internal, of_worker_error};
 use crate::cases::{Case, unusual_inputs};
 use crate::reference::Expectations;
-use crate::worker::{ArmJob, OnLaunch, Reply, Request, VerifyJob, Worker, WorkerError};
+use crate::worker::{ArmJob, OPENING, OnLaunch, Reply, Request, VerifyJob, Worker, WorkerError};
 use crate::{Bench, launch_deadline};
 
 /// Time limit for a case in a check build.
@@ -23,9 +23,6 @@ const CHECK_DEADLINE: Duration = Duration::from_secs(60);
 /// Time limit for the baseline with unusual inputs. A kernel may take very long with some values, for example with a large
 /// number of repetitions. It does not support such values then.
 const UNUSUAL_DEADLINE: Duration = Duration::from_secs(3);
-
-/// Time limit for a worker to open.
-pub(crate) const OPENING: Duration = Duration::from_secs(20);
 
 /// Number of launches of a case for which its time limit leaves time.
 const LAUNCHES: u32 = 6;

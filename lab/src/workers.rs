@@ -13,12 +13,9 @@ use kiln_spec::{Backend, DeviceLimits, Problem};
 use crate::candidate::outcome::of_worker_error;
 use crate::regime::Regime;
 use crate::worker::protocol::{PROTOCOL, ProcessLimits, ReferenceJob};
-use crate::worker::{ArmJob, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
+use crate::worker::{ArmJob, OPENING, OpenJob, Reply, Request, Worker, WorkerError, WorkerLimits};
 use kiln_measure::{ArmId, Clock, Fault, Lab, Opening, Sample, Session};
 use kiln_project::TunedKernel;
-
-/// Time limit for a process to load its arms (compiled candidates), in addition to the time limit for warm-up launches.
-const OPENING: Duration = Duration::from_secs(20);
 
 /// Minimum deadline of a launch.
 const MIN_DEADLINE: Duration = Duration::from_secs(2);

@@ -18,6 +18,7 @@ mod commands;
 pub mod compile_only;
 pub mod error;
 pub mod fleet;
+mod in_order;
 mod own;
 pub mod predict;
 pub mod progress;

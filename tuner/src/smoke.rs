@@ -1,10 +1,7 @@
 //! Smoke tests. A smoke test launches a baked row or a baseline on a device, compares its outputs with the expected
 //! outputs, and compares the device's receipt with the intended launch.
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,6 +16,7 @@ use kiln_spec::{Backend, Problem};
 use serde::Serialize;
 
 use crate::error::Failure;
+use crate::in_order::in_order;
 use crate::progress::Waiting;
 use kiln_lab::Bench;
 use kiln_lab::candidate::{Compiled, Which, Workshop};
@@ -112,15 +110,6 @@ pub fn tests_of<'a>(
     Ok(tests)
 }
 
-/// Takes the next test, and its index.
-fn taken<'a, 'b>(
-    tests: &'b [SmokeTest<'a>],
-    next: &AtomicUsize,
-) -> Option<(usize, &'b SmokeTest<'a>)> {
-    let index = next.fetch_add(1, Ordering::Relaxed);
-    Some((index, tests.get(index)?))
-}
-
 /// A device on which rows are launched, with everything that the launches need.
 pub struct Smoke<'a> {
     /// The session on the device.
@@ -146,30 +135,7 @@ impl Smoke<'_> {
         tests: &[SmokeTest<'_>],
         say: &mut dyn FnMut(Smoked) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let next = AtomicUsize::new(0);
-        thread::scope(|scope| {
-            let (sender, results) = mpsc::channel();
-            for _ in 0..self.at_once() {
-                let (sender, next) = (sender.clone(), &next);
-                scope.spawn(move || {
-                    while let Some((index, test)) = taken(tests, next) {
-                        if sender.send((index, self.run(test))).is_err() {
-                            return;
-                        }
-                    }
-                });
-            }
-            drop(sender);
-            let (mut early, mut said) = (BTreeMap::new(), 0);
-            for (index, smoked) in results {
-                early.insert(index, smoked);
-                while let Some(smoked) = early.remove(&said) {
-                    said += 1;
-                    say(smoked)?;
-                }
-            }
-            Ok(())
-        })
+        in_order(tests, self.at_once(), |test| self.run(test), say)
     }
 
     /// The number of tests that run at the same time. A GPU may accept only one process.

@@ -62,6 +62,10 @@ pub enum WorkerError {
 /// The environment variable that contains the process ID of a worker's parent.
 pub(super) const PARENT: &str = "KILN_WORKER_PARENT";
 
+/// Time limit for a worker to open what it works with: a device with its arms (compiled candidates), or a reference.
+/// Warm-up launches have a time limit of their own.
+pub const OPENING: Duration = Duration::from_secs(20);
+
 /// How workers are started and killed.
 #[derive(Clone, Debug)]
 pub struct WorkerLimits {

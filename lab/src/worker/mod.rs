@@ -13,6 +13,6 @@ mod referee;
 pub mod server;
 
 pub use bench::{check_inputs, reference_of};
-pub use client::{OnLaunch, SERIALIZING, Worker, WorkerError, WorkerLimits};
+pub use client::{OPENING, OnLaunch, SERIALIZING, Worker, WorkerError, WorkerLimits};
 pub use compile::ProcessCompiler;
 pub use protocol::{ArmJob, OpenJob, Reply, Request, Verified, VerifyJob};

@@ -292,6 +292,17 @@ pub(crate) fn soname(path: &Path) -> Option<String> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_file_under_two_names_is_one_and_a_path_without_a_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a.so.1"), folder.path().join("a.so"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let none = folder.path().join("none");
+        let found = different_files([link.clone(), file, none.clone(), link.clone()]);
+        assert_eq!(found, [link, none]);
+    }
+
     /// The path of a library that every process with a C library has loaded.
     fn libc() -> PathBuf {
         let found = candidates("libc.so.6");

@@ -197,6 +197,42 @@ fn a_runtime_that_does_not_start_or_counts_no_device_is_told_as_it_says() {
 }
 
 #[test]
+fn a_runtime_that_finds_no_device_does_not_hide_an_older_one() {
+    if !have(
+        "a_runtime_that_finds_no_device_does_not_hide_an_older_one",
+        &[Need::HostCompiler],
+    ) {
+        return;
+    }
+    let copies = Copies::new();
+    let rocm = tempfile::tempdir().expect("a folder should be made");
+    let lib = rocm.path().join("lib");
+    fs::create_dir(&lib).expect("a folder should be made");
+    // A runtime with another variable for its number of devices.
+    let other = copies.replaced("KILN_HIP_HOST_DEVICES", "KILN_HIP_HOST_DEVICEX");
+    fs::copy(other, lib.join("libamdhip64.so.7")).expect("the runtime should be copied");
+    fs::write(lib.join("libamdhip64.so.6"), &copies.whole).expect("it should be written");
+    let path = rocm.path().to_string_lossy();
+    let found = |devices: [&str; 2]| {
+        // An empty value is that of a variable that is not set.
+        let variables = [
+            ("ROCM_PATH", &*path),
+            ("KILN_HIP_HOST_DEVICEX", devices[0]),
+            ("KILN_HIP_HOST_DEVICES", devices[1]),
+        ];
+        devices_with(Path::new(""), &variables)
+    };
+    let text = found(["0", "1"]);
+    assert!(
+        text.contains("hip:0\n  identity   hip/kiln-host/"),
+        "{text}"
+    );
+    // If none has a device, the reason is that of the newest.
+    let text = found(["0", "0"]);
+    assert!(reason(&text).contains("libamdhip64.so.7"), "{text}");
+}
+
+#[test]
 fn the_vendors_own_library_says_that_it_has_no_device() {
     let test = "the_vendors_own_library_says_that_it_has_no_device";
     if !have(test, &[Need::HipLibrary]) {

@@ -153,7 +153,8 @@ fn a_call_that_is_killed_leaves_an_archive_that_is_imported_and_no_process() {
     if !have(test, &[Need::Python]) {
         return;
     }
-    for milliseconds in (0..20).map(|kill| 150 + 117 * kill) {
+    let mut imported = 0;
+    for kill in 0..20 {
         let place = tempfile::tempdir().expect("a temporary directory should be had");
         folder(place.path());
         let mut command = recording(place.path(), ENDLESS);
@@ -162,26 +163,40 @@ fn a_call_that_is_killed_leaves_an_archive_that_is_imported_and_no_process() {
         let output = command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut call = output.spawn().expect("Python should start");
         let pack = place.path().join("pack.tar.gz");
-        let start = Instant::now();
-        while !pack.is_file() && start.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        std::thread::sleep(Duration::from_millis(milliseconds));
+        // The moment is a number of steps, and some time into the next step.
+        until(
+            || pack.is_file() && steps_in(place.path()) >= kill / 5,
+            "it records no steps",
+        );
+        std::thread::sleep(Duration::from_millis(83 * (kill as u64 % 5)));
         call.kill().expect("it should run");
         call.wait().expect("it should end");
-        let killed = Instant::now();
-        while is_used(place.path()) {
-            let waited = killed.elapsed();
-            assert!(waited < Duration::from_secs(60), "a process is left");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        until(|| !is_used(place.path()), "a process is left");
         let (from, into) = (pack.to_string_lossy(), place.path().join("into"));
         let into = into.to_string_lossy();
         let mut import = cargo(&workspace());
         import.args(["xtask", "gpu-day", "--import", &from, "--into", &into]);
-        let code = i32::from(first_archive(&pack));
-        expect_code(&mut import, code);
+        let is_first = first_archive(&pack);
+        expect_code(&mut import, i32::from(is_first));
+        imported += usize::from(!is_first);
     }
+    // The archive of a step is written before the next step begins.
+    assert!(imported >= 10, "{imported}");
+}
+
+/// Waits until something holds.
+fn until(holds: impl Fn() -> bool, otherwise: &str) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(120), "{otherwise}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The number of steps that were recorded.
+fn steps_in(place: &Path) -> usize {
+    let lines = fs::read_to_string(place.join("results/results.jsonl"));
+    lines.map_or(0, |lines| lines.lines().count())
 }
 
 /// Whether an archive is the one that the recorder writes before its first step, when no device is known. It contains

@@ -36,7 +36,7 @@ pub enum TargetError {
         /// Why the space cannot be built.
         error: SpaceError,
     },
-    /// There is no search strategy with the requested name.
+    /// No search strategy has the requested name.
     #[error(transparent)]
     Strategy(#[from] UnknownStrategy),
 }

@@ -39,7 +39,7 @@ impl FirstConfigs<'_> {
     /// strategy is told that every config costs as much as the baseline.
     ///
     /// # Errors
-    /// If the search space cannot be built, or there is no strategy with this name.
+    /// If the search space cannot be built, or no strategy has this name.
     pub fn of(
         &self,
         kernel: &TunedKernel,

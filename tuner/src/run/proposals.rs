@@ -57,7 +57,7 @@ impl<'a> Proposals<'a> {
     /// only configs to try, if a fleet's plan lists them.
     ///
     /// # Errors
-    /// If there is no strategy with this name.
+    /// If no strategy has this name.
     pub(crate) fn new(
         inputs: &SearchInputs<'_>,
         view: &'a KernelSpace<'_>,

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use object::Endianness;
+use object::elf::FileHeader64;
+use object::read::elf::FileHeader as _;
 use serde_json::Value;
 
 use super::Options;
@@ -65,11 +68,9 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
         let (_, path) = found.ok_or_else(|| format!("gpu-day: cargo built no {name}"))?;
         let program = to.join(name);
         strip(path, &program)?;
-        let version = newest_glibc(&read(&program)?);
-        if version > GLIBC {
-            let (needed, expected) = (version, GLIBC);
+        if let Some(needed) = newest_glibc(&read(&program)?).filter(|needed| *needed > GLIBC) {
             eprintln!(
-                "xtask: gpu-day: {name} needs glibc 2.{needed}; a machine with Ubuntu 22.04 has 2.{expected}\n\
+                "xtask: gpu-day: {name} needs glibc 2.{needed}; a machine with Ubuntu 22.04 has 2.{GLIBC}\n\
                  help: build in an older system, for example Debian 12"
             );
         }
@@ -77,23 +78,28 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     Ok(())
 }
 
-/// The newest minor version of glibc 2 whose symbols a program needs; 0 if it needs none.
-fn newest_glibc(program: &[u8]) -> u32 {
-    const NAME: &[u8] = b"GLIBC_2.";
-    let after = |at: usize| -> u32 {
-        let digits = program[at..]
-            .iter()
-            .take_while(|byte| byte.is_ascii_digit());
-        digits
-            .take(4)
-            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'))
-    };
-    let places = program.windows(NAME.len()).enumerate();
-    let names = places.filter(|(_, part)| *part == NAME);
-    names
-        .map(|(at, _)| after(at + NAME.len()))
-        .max()
-        .unwrap_or(0)
+/// The newest minor version of glibc 2 whose symbols a program needs; `None` if it needs none, or if it is not an ELF
+/// file.
+fn newest_glibc(program: &[u8]) -> Option<u32> {
+    let header = FileHeader64::<Endianness>::parse(program).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, program).ok()?;
+    let (mut libraries, link) = sections.gnu_verneed(endian, program).ok()??;
+    let strings = sections.strings(endian, program, link).ok()?;
+    let mut newest = None;
+    while let Ok(Some((_, mut versions))) = libraries.next() {
+        while let Ok(Some(version)) = versions.next() {
+            let name = version.name(endian, strings).ok()?;
+            newest = newest.max(minor_of_glibc(&String::from_utf8_lossy(name)));
+        }
+    }
+    newest
+}
+
+/// The minor version in the name of a version of glibc 2, such as `GLIBC_2.34` or `GLIBC_2.2.5`.
+fn minor_of_glibc(name: &str) -> Option<u32> {
+    let minor = name.strip_prefix("GLIBC_2.")?.split('.').next()?;
+    minor.parse().ok()
 }
 
 /// The target name and the path of an executable in a message of cargo; `None` for other messages.
@@ -127,12 +133,14 @@ mod tests {
 
     #[test]
     fn the_newest_glibc_that_a_program_needs_is_found() {
-        let needs = |text: &str| newest_glibc(text.as_bytes());
-        assert_eq!(needs("GLIBC_2.2.5 GLIBC_2.34 GLIBC_2.9"), 34);
-        assert_eq!(needs("GLIBC_PRIVATE GLIBC_2."), 0);
+        assert_eq!(minor_of_glibc("GLIBC_2.34"), Some(34));
+        assert_eq!(minor_of_glibc("GLIBC_2.2.5"), Some(2));
+        assert_eq!(minor_of_glibc("GLIBC_PRIVATE"), None);
         let own = std::env::current_exe().expect("this program has a path");
         let own = read(&own).expect("it should be read");
-        // Programs for x86-64 need at least the first version for it; the oldest supported one is far newer.
-        assert!((2..100).contains(&newest_glibc(&own)));
+        // Rust's own programs need more than the first version for their processor.
+        let needed = newest_glibc(&own).expect("it needs glibc");
+        assert!((3..100).contains(&needed), "{needed}");
+        assert_eq!(newest_glibc(b"not a program"), None);
     }
 }

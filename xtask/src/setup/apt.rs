@@ -30,18 +30,17 @@ pub(crate) fn apt(packages: &[&str]) -> bool {
     installed.is_ok()
 }
 
-/// The first value whose Debian package is available. Updates the package lists if none is: a new machine may have no
-/// lists.
-pub(super) fn offered<T>(packages: impl Iterator<Item = (T, String)> + Clone) -> Option<T> {
+/// The first version of a program whose Debian package is available. Updates the package lists if none is: a new machine
+/// may have no lists.
+pub(super) fn offered(program: &str, versions: impl Iterator<Item = u32> + Clone) -> Option<u32> {
     let first = || {
-        let mut packages = packages.clone();
-        packages.find(|(_, package)| is_known(package))
+        let mut versions = versions.clone();
+        versions.find(|version| is_known(&format!("{program}-{version}")))
     };
-    let known = first().or_else(|| {
+    first().or_else(|| {
         quiet(&["update", "-qq"]).ok()?;
         first()
-    });
-    known.map(|(value, _)| value)
+    })
 }
 
 /// Whether the package lists of this machine contain a package.

@@ -196,10 +196,10 @@ pub(super) fn parts() -> Vec<Part> {
         .iter()
         .find(|version| step::there(&format!("clang++-{version}")));
     let oldest_first = CLANG.iter().rev().copied();
-    let clang = here.copied().unwrap_or_else(|| {
-        let packages = oldest_first.map(|version| (version, format!("clang-{version}")));
-        offered(packages).unwrap_or(19)
-    });
+    let clang = here.copied();
+    let clang = clang
+        .or_else(|| offered("clang", oldest_first))
+        .unwrap_or(19);
     let owned = |packages: &[&str]| -> Vec<String> {
         packages.iter().map(|&package| package.to_owned()).collect()
     };
