@@ -89,7 +89,8 @@ def timed(kernel, problem, device):
     for call in calls:
         call()
     count = 1
-    while sample_ns(calls, count, device) < SAMPLE_NS and count < 1 << 16:
+    # The fastest of three: a single sample may be slow by chance.
+    while min(sample_ns(calls, count, device) for _ in range(3)) < SAMPLE_NS and count < 1 << 16:
         count *= 2
     times = sorted(sample_ns(calls, count, device) / count for _ in range(SAMPLES))
     return {"call": made[0][0], "ns": round(statistics.median(times)), "fastest_ns": round(times[0]), "calls": count, "sets": len(calls)}
