@@ -241,7 +241,9 @@ class Gate:
         for python in dict.fromkeys([os.environ.get("KILN_PYTORCH"), shutil.which("python3"), sys.executable]):
             with contextlib.suppress(ValueError):
                 places += json.loads(self.run([python, "-c", PACKAGES], 5).said) if python else []
-        places += ["/usr/local/cuda", str(self.root / "nvrtc")]
+        nvcc = shutil.which("nvcc")
+        places += [str(pathlib.Path(nvcc).resolve().parent.parent)] if nvcc else []
+        places += ["/usr/local/cuda", *sorted(glob.glob("/usr/local/cuda-*"), reverse=True), str(self.root / "nvrtc")]
         return [*dict.fromkeys(place for place in places if place and (place == given or newest_nvrtc(place))), ""]
 
     def listed(self, place):
@@ -273,7 +275,8 @@ class Gate:
             refused.append(f"{place}: {first_line(compiler['Err'])}" if place else first_line(compiler["Err"]))
         else:
             if self.key and self.backend == "cuda":
-                refused.append(f"set KILN_NVRTC to the folder of one, or carry it in {self.root / 'nvrtc'}")
+                look = "look for one with `find / -name 'libnvrtc.so*'`"
+                refused.append(f"{look}, and put KILN_NVRTC=FOLDER, with its folder or its toolkit, in front of ./run.sh")
             self.note("compiler" if self.key else "device", "failed", "; ".join(refused))
         self.compiler = compiler.get("Ok") or first_line(compiler["Err"])
         version = tuple(int(part) for part in re.findall(r"\d+", self.compiler)[:2])

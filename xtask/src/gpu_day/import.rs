@@ -9,6 +9,7 @@ use toml::Table;
 use super::archive;
 use super::checked::{hash_of, read};
 use super::manifest::{MANIFEST, Manifest, STEPS};
+use super::summary;
 use crate::step;
 
 /// The name of the folder with tables, both in the results and in the package of the kernels.
@@ -74,6 +75,7 @@ fn import_folder(results: &Path, into: Option<&Path>) -> Result<(), String> {
         tables.len(),
         path.display()
     );
+    eprint!("{}", summary::of(&steps));
     eprintln!("xtask: gpu-day: next: cargo tune bake --check, and the figures in docs/status.md");
     Ok(())
 }

@@ -10,6 +10,7 @@ mod import;
 mod manifest;
 mod options;
 mod programs;
+mod summary;
 
 pub use options::Options;
 
