@@ -200,6 +200,7 @@ def all_steps(place):
     yield from again(place)
     yield from rows[FIRST_ROWS : FIRST_ROWS + NEXT_ROWS]
     yield from vendor(place)
+    yield outputs(place)
     yield counters(place)
     yield from rows[FIRST_ROWS + NEXT_ROWS :]
     yield from sanitizers(place)
@@ -270,6 +271,13 @@ def vendor(place):
     pairs = [pair for pair in place.tuned if pair[0] in ("gemm", "gemm_f16")]
     command = place.tune("bench", *place.on(*pairs), "--budget", budget, "--json-lines", "--peer", with_cublas(cublas))
     yield Step("cublas", seconds, command, "jsonl", missing=missing, least=25)
+
+
+def outputs(place):
+    """Hashes of what kernels compute. At home they are compared with those of a simulated GPU, bit for bit."""
+    pairs = [COUNTED[-1]] if place.quick else [*COUNTED, *SANITIZED, *place.tuned]
+    seconds, _ = place.limit(40, 0)
+    return Step("outputs", seconds, place.tune("smoke", *place.on(*dict.fromkeys(pairs)), "--json-lines"), "jsonl", least=15)
 
 
 def counters(place):

@@ -8,7 +8,7 @@ use std::time::Duration;
 use kiln::rig::Layout;
 use kiln::{scalars, unusual};
 use kiln_cache::Outcome;
-use kiln_spec::{Fill, KernelSpec, LaunchPlan, PlanError, Problem};
+use kiln_spec::{Fill, Hash, KernelSpec, LaunchPlan, PlanError, Problem};
 use thiserror::Error;
 
 use crate::candidate::outcome::{internal, of_worker_error};
@@ -45,6 +45,8 @@ pub struct Proof {
     pub cases: usize,
     /// The first remark of a check build.
     pub remark: Option<String>,
+    /// The hashes of the outputs of cases with receipts and little data.
+    pub outputs: Vec<Hash>,
 }
 
 /// Why a candidate did not pass verification.
@@ -196,6 +198,7 @@ impl Verifier<'_> {
                         .extend((!verified.receipt.is_empty()).then_some(verified.receipt));
                     proof.cases += 1;
                     proof.remark = proof.remark.or(verified.remark);
+                    proof.outputs.extend(verified.outputs);
                 }
                 _ => {
                     let text = "a worker was asked for a verification, but answered something else";

@@ -10,7 +10,7 @@ use kiln::device::Function;
 use kiln::prepare::{compile, generate, load};
 use kiln::reference::make_data;
 use kiln::rig::{Content, Expected, Layout, Rig, RigError};
-use kiln::spec::{Backend, LaunchPlan};
+use kiln::spec::{ArgSpec, Backend, Comparison, KernelSpec, LaunchPlan};
 use kiln::{Kernel, Stream, tuned_kernel};
 
 // All kernels here are wrong. They are declared only for CUDA, because otherwise their own smoke tests would (rightly)
@@ -219,9 +219,18 @@ fn set_up_build(
 
 /// What is needed to launch a kernel for its first problem.
 fn loaded(kernel: &'static Kernel, build: BuildKind) -> (Rig, Function, LaunchPlan) {
+    loaded_as(kernel, kernel.spec().clone(), build)
+}
+
+/// The same, with another spec of the kernel.
+fn loaded_as(
+    kernel: &'static Kernel,
+    spec: KernelSpec,
+    build: BuildKind,
+) -> (Rig, Function, LaunchPlan) {
     let stream = Stream::default_of(kiln::open("cpu").unwrap());
     let device = &**stream.device();
-    let spec = Arc::new(kernel.spec().clone());
+    let spec = Arc::new(spec);
     let problem = &spec.problems[0];
     let config = &spec.baseline.config;
     let unit = generate(kernel, &spec.entry, config, problem, Backend::Cpu).unwrap();
@@ -250,6 +259,31 @@ fn an_output_to_which_a_kernel_adds_depends_on_what_it_contained() {
     rig.launch(&release, &plan).unwrap();
     rig.check_independent(Content::High, &release, &plan, &expected)
         .unwrap();
+}
+
+#[test]
+fn the_hash_of_outputs_is_that_of_all_that_is_compared() {
+    let mut spec = sums::KERNEL.spec().clone();
+    let hashes = |spec: &KernelSpec| {
+        let (mut rig, release, plan) = loaded_as(&sums::KERNEL, spec.clone(), BuildKind::Release);
+        [1, 2, 1].map(|seed| {
+            rig.reseed(&spec.baseline.config, &spec.problems[0], seed)
+                .unwrap();
+            rig.launch(&release, &plan).unwrap();
+            rig.outputs_hash().unwrap()
+        })
+    };
+    let [first, other, again] = hashes(&spec);
+    assert!(first != other && first == again, "{first} {other} {again}");
+    for arg in &mut spec.args {
+        if let ArgSpec::Slice(slice) = arg
+            && slice.name == "total"
+        {
+            slice.compare = Some(Comparison::None);
+        }
+    }
+    let [first, other, _] = hashes(&spec);
+    assert_eq!(first, other);
 }
 
 #[test]

@@ -11,6 +11,7 @@ use kiln_cache::Outcome;
 use kiln_cache::record::ReferenceGrade;
 use kiln_spec::baked::Row;
 use kiln_spec::codegen::Target;
+use kiln_spec::hash::{Hash, Hasher};
 use kiln_spec::verification::{problems_of_config, problems_of_other_types, verification_problems};
 use kiln_spec::{Backend, Problem};
 use serde::Serialize;
@@ -51,6 +52,9 @@ pub struct Smoked {
     pub state: &'static str,
     /// A description of the launch, or the reason why the launch failed or was not attempted.
     pub detail: String,
+    /// A hash of the outputs of the problems with at most 16 MiB of data, if there are any. Two devices that launch the
+    /// same config and compute the same, bit for bit, have equal hashes.
+    pub outputs: Option<Hash>,
 }
 
 impl Smoked {
@@ -110,6 +114,14 @@ pub fn tests_of<'a>(
     Ok(tests)
 }
 
+/// What the launches of one row or baseline showed.
+struct Launched {
+    /// A description of the launch.
+    detail: String,
+    /// A hash of the outputs of small problems.
+    outputs: Option<Hash>,
+}
+
 /// A device on which rows are launched, with everything that the launches need.
 pub struct Smoke<'a> {
     /// The session on the device.
@@ -157,7 +169,7 @@ impl Smoke<'_> {
         outcome(kernel, name.clone(), result)
     }
 
-    fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<String, Trouble> {
+    fn row(&self, kernel: &TunedKernel, row: &Row) -> Result<Launched, Trouble> {
         if let Some(which) = kernel.stale_part(row) {
             return Err(Trouble::NotRun(format!(
                 "stale: its {which} changed; builds do not use it"
@@ -187,14 +199,14 @@ impl Smoke<'_> {
     }
 
     /// Compiles a candidate, and verifies it on small problems with the same element types. The problem itself is
-    /// included if it is small enough, or if there are no small problems. Returns a description of the launch.
+    /// included if it is small enough, or if there are no small problems.
     fn launch(
         &self,
         kernel: &TunedKernel,
         which: Which<'_>,
         problem: &Problem,
         row: Option<&Row>,
-    ) -> Result<String, Trouble> {
+    ) -> Result<Launched, Trouble> {
         if let Some(why) = kernel.spec.left_out_on(self.session.info().key.backend) {
             return Err(Trouble::NotRun(why));
         }
@@ -256,10 +268,13 @@ impl Smoke<'_> {
             }
             _ => "launches right",
         };
-        Ok(format!(
-            "{} {}, {} {agree}, receipts as intended{orders}",
-            made.arm.release, made.arm.plan, proof.cases
-        ))
+        Ok(Launched {
+            detail: format!(
+                "{} {}, {} {agree}, receipts as intended{orders}",
+                made.arm.release, made.arm.plan, proof.cases
+            ),
+            outputs: hash_of(&proof.outputs),
+        })
     }
 
     fn out_of_time(&self) -> Trouble {
@@ -364,11 +379,11 @@ fn failed_on(found: &FailedCase, problem: &Problem) -> Trouble {
     Trouble::Failed(text)
 }
 
-fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -> Smoked {
-    let (state, detail) = match result {
-        Ok(detail) => ("passed", detail),
-        Err(Trouble::Failed(detail)) => ("failed", detail),
-        Err(Trouble::NotRun(detail)) => ("not run", detail),
+fn outcome(kernel: &TunedKernel, row: String, result: Result<Launched, Trouble>) -> Smoked {
+    let (state, detail, outputs) = match result {
+        Ok(Launched { detail, outputs }) => ("passed", detail, outputs),
+        Err(Trouble::Failed(detail)) => ("failed", detail, None),
+        Err(Trouble::NotRun(detail)) => ("not run", detail, None),
     };
     Smoked {
         package: kernel.package.clone(),
@@ -376,5 +391,15 @@ fn outcome(kernel: &TunedKernel, row: String, result: Result<String, Trouble>) -
         row,
         state,
         detail,
+        outputs,
     }
+}
+
+/// One hash of several.
+fn hash_of(hashes: &[Hash]) -> Option<Hash> {
+    let mut hasher = Hasher::new("outputs");
+    for hash in hashes {
+        hasher.field(hash.to_string().as_bytes());
+    }
+    (!hashes.is_empty()).then(|| hasher.finish())
 }

@@ -194,6 +194,8 @@ pub struct Verified {
     pub receipt: String,
     /// What a check build remarked, which is not a fault.
     pub remark: Option<String>,
+    /// The hash of the outputs, if they are small and the receipt entry was launched.
+    pub outputs: Option<Hash>,
 }
 
 /// The reply to a request.

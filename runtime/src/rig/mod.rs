@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use kiln_spec::{
     Access, ArgSpec, Backend, Comparison, Config, ElemType, KernelSpec, LaunchPlan, Problem,
     SliceArg,
+    hash::{Hash, Hasher},
 };
 
 use serde::{Deserialize, Serialize};
@@ -385,6 +386,22 @@ impl Rig {
             }
         }
         Ok(expected)
+    }
+
+    /// A hash of the current outputs, except those that are never compared. Devices that compute the same, bit for bit,
+    /// have equal hashes.
+    ///
+    /// # Errors
+    /// If the device cannot read the data.
+    pub fn outputs_hash(&self) -> Result<Hash, RigError> {
+        let mut hasher = Hasher::new("outputs");
+        for slice in self.slices() {
+            let spec = &slice.spec;
+            if spec.access != Access::In && spec.compare != Some(Comparison::None) {
+                hasher.field(&slice.read(&self.stream)?);
+            }
+        }
+        Ok(hasher.finish())
     }
 
     fn slices(&self) -> impl Iterator<Item = &HeldSlice> {

@@ -27,4 +27,4 @@ mod unit;
 pub use error::CodegenError;
 pub use symbol::Symbol;
 pub use target::Target;
-pub use unit::{TranslationUnit, symbol_hash};
+pub use unit::{TranslationUnit, barriers_of_config, symbol_hash};

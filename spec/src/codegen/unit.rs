@@ -177,7 +177,10 @@ impl TranslationUnit {
             symbol_hash,
             config_hash,
         };
-        let mode = scan.mode(entry);
+        let mode = match target.row().host {
+            true => Mode::of(&barriers_with(&defines, source, scan, entry)),
+            false => scan.mode(entry),
+        };
         let mut title = format!("// entry {entry}, config {config}, {release}\n");
         let allowed = [
             (spec.equal_stores, "EQUAL_STORES"),
@@ -195,6 +198,42 @@ impl TranslationUnit {
             config_hash,
             mode,
         })
+    }
+}
+
+/// The names of the barriers and warp operations that an entry can reach on the `cpu` device with a config. If there are
+/// none, the device runs the threads in a loop.
+///
+/// # Errors
+/// If the config or the problem does not match the spec.
+pub fn barriers_of_config(
+    (source, scan): (&SourceText, &SourceScan),
+    spec: &KernelSpec,
+    entry: &str,
+    config: &Config,
+    problem: &Problem,
+) -> Result<Vec<String>, CodegenError> {
+    let defines = Defines::new(spec, config, problem, entry != spec.entry)?;
+    Ok(barriers_with(&defines, source, scan, entry))
+}
+
+/// The names of the barriers and warp operations that an entry can reach with these macros. An `#if` may leave some out.
+fn barriers_with(
+    defines: &Defines,
+    source: &SourceText,
+    scan: &SourceScan,
+    entry: &str,
+) -> Vec<String> {
+    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
+    let barriers = scan.barriers(entry);
+    let names: BTreeSet<&str> = defines.names().collect();
+    if barriers.is_empty() || !scan.tests_any(|name| names.contains(name)) {
+        return owned(barriers);
+    }
+    let text = format!("{defines}{}", source.text());
+    match SourceScan::new(&SourceText::from_expanded(text)) {
+        Ok(of_config) => owned(of_config.barriers(entry)),
+        Err(_) => owned(barriers),
     }
 }
 

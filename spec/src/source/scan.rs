@@ -22,6 +22,17 @@ pub enum Mode {
     Fiber,
 }
 
+impl Mode {
+    /// The mode of a kernel that can reach these barriers and warp operations.
+    pub fn of<T>(barriers: &[T]) -> Mode {
+        if barriers.is_empty() {
+            Mode::Loop
+        } else {
+            Mode::Fiber
+        }
+    }
+}
+
 /// The names that a kernel source declares and uses.
 ///
 /// A kernel that can be tuned is a `__global__ void` function at file scope, in a named namespace or in an `extern "C"`
@@ -291,11 +302,7 @@ impl SourceScan {
     /// How the `cpu` device runs a kernel: as fibres if the kernel can reach a barrier or a warp operation in the
     /// source, otherwise as a loop.
     pub fn mode(&self, entry: &str) -> Mode {
-        if self.barriers(entry).is_empty() {
-            Mode::Loop
-        } else {
-            Mode::Fiber
-        }
+        Mode::of(&self.barriers(entry))
     }
 
     /// The names of the barriers and warp operations that an entry can reach.

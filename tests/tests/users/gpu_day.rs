@@ -112,6 +112,7 @@ fn a_day_runs_without_cargo_and_its_results_come_back_whole_or_not_at_all() {
         "itself-save",
         "tune-softmax",
         "bench",
+        "outputs",
         "cache",
     ] {
         has(&ran, name, "passed");
@@ -166,6 +167,15 @@ fn come_back(place: &Path, first: &Path, second: &Path) {
     let count = report["steps"].as_array().map_or(0, Vec::len);
     assert!(count >= 10, "{count} steps");
     assert!(report["steps"][0]["output"].is_object(), "{report}");
+    // The same device computes the same again.
+    let from = pack_of(first);
+    let words = ["--compare", &from.to_string_lossy(), "--profile", profile()];
+    let compared = stdout(&expect_code(&mut gpu_day(&words), 0));
+    assert!(
+        compared.contains("equal      gemm baseline ("),
+        "{compared}"
+    );
+    assert!(compared.ends_with("on cpu, bit for bit\n"), "{compared}");
     refuse_damaged(place, first, &|into| import(first, into, 1), &|into| {
         import(first, into, 0)
     });

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use kiln::artifacts::ArtifactCache;
+use kiln_spec::codegen::barriers_of_config;
 use kiln_spec::space::SearchSpace;
 use kiln_spec::targets::CPU_LIMITS;
 use kiln_spec::{Backend, Config, DeviceLimits, LaunchPlan, Problem, Reference, TextError};
@@ -114,7 +115,15 @@ pub fn host_row(subject: &Subject<'_>) -> HostRow {
         Candidate::Reference(entry) => (entry, spec.baseline_plan(problem, limits)),
         Candidate::Baseline => (&spec.baseline.entry, spec.baseline_plan(problem, limits)),
     };
-    let barriers = kernel.scan.barriers(entry);
+    let config = match &subject.candidate {
+        Candidate::Config(config) => config,
+        Candidate::Reference(_) | Candidate::Baseline => &spec.baseline.config,
+    };
+    let source = (&kernel.source, &kernel.scan);
+    let barriers = barriers_of_config(source, spec, entry, config, problem);
+    // What cannot be generated is never launched.
+    let unknown = barriers.as_ref().err().map(ToString::to_string);
+    let barriers = barriers.unwrap_or_default();
     HostRow {
         target: HOST,
         package: kernel.package.clone(),
@@ -123,10 +132,10 @@ pub fn host_row(subject: &Subject<'_>) -> HostRow {
         what: subject.what.clone(),
         config: subject.config_text(),
         runs: HostRow::runs(&barriers),
-        barriers: barriers.into_iter().map(str::to_owned).collect(),
+        barriers,
         threads: plan.as_ref().ok().map(LaunchPlan::threads_per_block),
         error: match plan {
-            Ok(_) => subject.excluded(&CPU_LIMITS),
+            Ok(_) => unknown.or_else(|| subject.excluded(&CPU_LIMITS)),
             Err(error) => Some(error.to_string()),
         },
     }

@@ -30,15 +30,36 @@ struct Import {
 /// If the results are damaged, come from another version or do not match the repository. In these cases, nothing is
 /// written.
 pub(super) fn import(results: &Path, into: Option<&Path>) -> Result<(), String> {
-    if results.is_file() {
-        let unpacked = results.with_extension("").with_extension("unpacked");
-        let folder = archive::unpack_results(results, &unpacked)?;
-        let imported = import_folder(&folder, into);
-        // The archive has everything that is in the folder.
-        let _ = fs::remove_dir_all(unpacked);
-        return imported;
+    with_folder(results, &mut |folder| import_folder(folder, into))
+}
+
+/// The manifest of results, and the records of their steps.
+///
+/// # Errors
+/// If the results are damaged, or come from another version.
+pub(super) fn read_results(results: &Path) -> Result<(Manifest, Vec<Value>), String> {
+    with_folder(results, &mut |folder| {
+        let manifest = Manifest::read(folder)?;
+        manifest.check_files(folder)?;
+        let steps = steps(folder, &manifest)?;
+        Ok((manifest, steps))
+    })
+}
+
+/// Uses the folder of results, which may be in an archive.
+fn with_folder<T>(
+    results: &Path,
+    used: &mut dyn FnMut(&Path) -> Result<T, String>,
+) -> Result<T, String> {
+    if !results.is_file() {
+        return used(results);
     }
-    import_folder(results, into)
+    let unpacked = results.with_extension("").with_extension("unpacked");
+    let folder = archive::unpack_results(results, &unpacked)?;
+    let used = used(&folder);
+    // The archive has everything that is in the folder.
+    let _ = fs::remove_dir_all(unpacked);
+    used
 }
 
 fn import_folder(results: &Path, into: Option<&Path>) -> Result<(), String> {

@@ -26,6 +26,8 @@ pub struct Options {
     pub without_cublas: bool,
     /// The results to import: an archive, or a folder. If it is set, nothing is built.
     pub import: Option<PathBuf>,
+    /// The results whose outputs are compared with those of a simulated GPU. If it is set, nothing is built.
+    pub compare: Option<PathBuf>,
     /// The folder into which results are imported; `None` for this repository.
     pub into: Option<PathBuf>,
 }
@@ -46,6 +48,7 @@ impl Options {
             profile: "release".to_owned(),
             without_cublas: false,
             import: None,
+            compare: None,
             into: None,
         };
         let mut words = words.iter();
@@ -69,10 +72,11 @@ impl Options {
                 "--profile" => options.profile = value("a cargo profile")?.to_owned(),
                 "--without-cublas" => options.without_cublas = true,
                 "--import" => options.import = Some(folder()?),
+                "--compare" => options.compare = Some(folder()?),
                 "--into" => options.into = Some(folder()?),
                 other => {
                     let known = "--out, --archive, --nvrtc, --without-nvrtc, --target, --images, --have, --profile, \
-                                 --without-cublas, --import or --into";
+                                 --without-cublas, --import, --compare or --into";
                     return Err(format!(
                         "unknown option `{other}` of gpu-day; it takes {known}"
                     ));

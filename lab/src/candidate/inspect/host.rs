@@ -31,7 +31,7 @@ pub struct HostRow {
 
 impl HostRow {
     /// How the cpu device runs an entry: as a `loop` if `barriers` is empty, and otherwise with `fibres`.
-    pub fn runs(barriers: &[&str]) -> &'static str {
+    pub fn runs<T>(barriers: &[T]) -> &'static str {
         if barriers.is_empty() {
             "loop"
         } else {

@@ -18,6 +18,9 @@ use super::failure::{ArmFailure, outcome_of};
 use super::opened::{Opened, announce, announce_launched};
 use crate::worker::protocol::{Verified, VerifyJob};
 
+/// The most data of a problem whose outputs are hashed, in bytes. More would make verification slower.
+const MAX_HASHED_BYTES: u64 = 16 << 20;
+
 impl Opened {
     /// Verifies an arm on one case, in two steps:
     ///
@@ -43,6 +46,7 @@ impl Opened {
             worst: 0.0,
             receipt: String::new(),
             remark: None,
+            outputs: None,
         };
         if let Some(nonce) = job.nonce {
             let start = Instant::now();
@@ -64,6 +68,9 @@ impl Opened {
                 .map_err(|mismatch| wrong_launch(&mismatch))?;
             of_receipt = rig.check(&expected).map_err(outcome_of);
             verified.receipt = receipt_text(&receipt);
+            if self.spec.footprint_bytes(&job.problem).unwrap_or(u64::MAX) <= MAX_HASHED_BYTES {
+                verified.outputs = Some(rig.outputs_hash().map_err(outcome_of)?);
+            }
         }
         // The orders of a check build say more about wrong outputs, so they come first.
         if !arm.job.check {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kiln_spec::targets::KnownTarget;
 use kiln_tests::capability::in_full;
-use kiln_tests::command::{expect_code, stderr, stdout, tune_alone};
+use kiln_tests::command::{expect_code, stderr, stdout, tune_alone, workspace};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -250,6 +250,16 @@ fn on_the_cpu_inspect_says_which_way_a_config_runs_and_why() {
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }
+    // Only one of these configs of the library's kernel compiles the barrier.
+    let config = |staging: &str| {
+        let words = "inspect -p kiln-kernels transpose --target cpu --problem T=f32,rows=1000,cols=3001 --config";
+        let config = format!("TILE=32,THREAD_ROWS=8,STAGING={staging},PADDING=0,WALK=0");
+        let mut command = tune_alone(&workspace(), &package.path().join("cache"));
+        command.args(words.split(' ')).arg(config);
+        stdout(&expect_code(&mut command, 0))
+    };
+    assert!(config("none").contains("loop (block of 256): it reaches no barrier"));
+    assert!(config("shared").contains("fibres (block of 256): it reaches __syncthreads"));
 }
 
 #[test]
