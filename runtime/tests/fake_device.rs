@@ -60,6 +60,9 @@ fn every_wrong_output_is_computed_as_scripted_and_seen() {
             ..ScriptRule::default()
         }));
         assert!(!report.passed(), "{output:?}\n{report}");
+        // Later checks find a changed input as well, but name no entry.
+        let told = report.to_string().contains(" was changed (");
+        assert_eq!(told, output == ChangesInput, "{output:?}\n{report}");
     }
     assert!(smoke(script(ScriptRule::default())).passed());
 }

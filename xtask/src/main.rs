@@ -28,7 +28,8 @@ Tasks:
   fresh       run the README's two commands on a fresh Debian in a folder; needs root and mmdebstrap
               [--only tune|test] [--compiler g++|clang] [--debian bookworm|trixie|forky] [--keep] [--dir FOLDER]
   gpu-day     build a folder that proves, times and tunes the kernels on a machine with a GPU and without Rust (docs/gpu-day.md)
-              [--out DIR] [--profile NAME] [--without-cublas]; --import DIR brings its results back [--into DIR]
+              [--out DIR] [--profile NAME] [--without-cublas]; --import FILE brings its results back [--into DIR];
+              --compare FILE compares its outputs with those of a simulated GPU
   mutants     break one line of the product after the other, in a copy, and run the test that must fail (docs/bars.md, 44)
               [--list] prints them; [--alone]: a build for each; [NAME..]: those whose name or file has one of the words
   setup       only install what the tests need

@@ -309,7 +309,7 @@ fn arch_number(arch: &str) -> Option<i32> {
     plain.then(|| digits.parse().ok()).flatten()
 }
 
-/// Whether a log contains an error message. With the option `-v`, the log of a compile that ptxas rejected has none.
+/// Whether a log contains an error message, in addition to what ptxas reports about kernels.
 fn says_why(log: &str) -> bool {
     let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
     words.iter().any(|word| log.contains(word))
@@ -363,14 +363,7 @@ impl Compiler for NvrtcCompiler {
         }
         let include = request.include_folder(Target::Cuda.prelude())?;
         let options = self.options(request, &include)?;
-        let mut compiled = self.run(request, &options, &include)?;
-        if compiled.code == COMPILATION && !compiled.cut && !says_why(&compiled.log) {
-            let quiet: Vec<_> = options.iter().filter(|o| *o != VERBOSE).cloned().collect();
-            let again = self.run(request, &quiet, &include)?;
-            // The second compile only provides the error message. Even if it succeeds, the first result is used,
-            // because a build has exactly one list of options.
-            compiled.log += &again.log;
-        }
+        let compiled = self.run(request, &options, &include)?;
         if compiled.code != 0 {
             return Err(self.rejected(request, options, compiled));
         }

@@ -224,14 +224,13 @@ struct NvrtcProgram<'a> {
 }
 
 impl NvrtcProgram<'_> {
+    /// The log. With the option `-v`, it has several parts, each of which ends with a zero byte: the errors of ptxas
+    /// follow what it says about a kernel.
     fn log(&self) -> String {
         let functions = &self.nvrtc.functions;
         let log = self.bytes(functions.log_size, functions.log);
         let mut log = log.unwrap_or_default();
-        // Remove the terminator, and the bytes that some versions leave after it.
-        if let Some(end) = log.iter().position(|&byte| byte == 0) {
-            log.truncate(end);
-        }
+        log.retain(|&byte| byte != 0);
         String::from_utf8_lossy(&log).into_owned()
     }
 
