@@ -219,7 +219,9 @@ def tests(place, program, seconds):
     """Every test of a program that was carried, each in a process of its own: one that breaks the device breaks no other."""
     names = (QUICK_TESTS if place.quick else CARRIED_TESTS)[program]
     limit = str(seconds - 3)
-    command = [*place.script("each_test.py"), "--seconds", limit, place.program(program), *names]
+    earlier = sorted(place.have.glob(f"*/{program}.jsonl")) if place.have else []
+    known = [word for file in earlier for word in ("--have", str(file))]
+    command = [*place.script("each_test.py"), "--seconds", limit, *known, place.program(program), *names]
     return Step(program, seconds, command, "jsonl", least=20)
 
 
@@ -233,7 +235,7 @@ def honesty(place):
     problems = [word for _, problem in pairs for word in ("--problem", problem)]
     words = [*problems, "--device", place.device, "--budget", budget, "--fail-above", "5%", "--json"]
     kernels = ",".join(kernel for kernel, _ in pairs)
-    yield Step("itself-compare", seconds, [*place.script("itself.py"), str(place.root), kernels, saved, *words], "json", least=15)
+    yield Step("itself-compare", seconds, [*place.script("itself.py"), place.program("tune"), str(place.out / WORK), kernels, saved, *words], "json", least=15)
     missing = without_torch() if place.backend == "cuda" else "ceilings are those of CUDA devices"
     yield Step("ceilings", 25, place.script("ceilings.py", pytorch()), "json", missing=missing, least=10)
 

@@ -1,4 +1,4 @@
-//! Tests of the edits that adapt a source to a target and to its spec.
+//! Tests of the edits that adapt a source to a target and to its spec, and of what follows from a config.
 
 use super::tests::generate;
 use super::*;
@@ -84,4 +84,26 @@ fn the_size_of_an_enum_is_compared_with_the_integer_that_is_passed_for_it() {
             .count()
     };
     assert_eq!((check("kind"), check("n")), (2, 0), "{text}");
+}
+
+#[test]
+fn a_barrier_that_the_config_leaves_out_needs_no_fibres() {
+    let mode = |before: &str, condition: &str| {
+        let source = format!(
+            "{before}__global__ void k() {{\n#if {condition}\n__syncthreads();\n#endif\n}}"
+        );
+        let unit = generate(&source, "k", Target::Cpu).expect("the unit should generate");
+        let fibers = unit.text.contains("#define KILN_CPU_FIBERS 1\n");
+        assert_eq!(fibers, unit.mode == Mode::Fiber);
+        unit.mode
+    };
+    for before in ["", "#ifndef N\n#define N 8\n#endif\n"] {
+        for out in ["N > 4", "!defined(N)", "N == 8 && OTHER"] {
+            assert_eq!(mode(before, out), Mode::Loop, "{out}");
+        }
+        // `OTHER` may be a macro of the compiler.
+        for within in ["N == 4", "defined(N)", "N == 8 || OTHER", "OTHER"] {
+            assert_eq!(mode(before, within), Mode::Fiber, "{within}");
+        }
+    }
 }

@@ -121,28 +121,6 @@ fn a_unit_for_the_cpu_says_what_the_author_allows() {
 }
 
 #[test]
-fn a_barrier_that_the_config_leaves_out_needs_no_fibres() {
-    let mode = |before: &str, condition: &str| {
-        let source = format!(
-            "{before}__global__ void k() {{\n#if {condition}\n__syncthreads();\n#endif\n}}"
-        );
-        let unit = generate(&source, "k", Target::Cpu).expect("the unit should generate");
-        let fibers = unit.text.contains("#define KILN_CPU_FIBERS 1\n");
-        assert_eq!(fibers, unit.mode == Mode::Fiber);
-        unit.mode
-    };
-    for before in ["", "#ifndef N\n#define N 8\n#endif\n"] {
-        for out in ["N > 4", "!defined(N)", "N == 8 && OTHER"] {
-            assert_eq!(mode(before, out), Mode::Loop, "{out}");
-        }
-        // `OTHER` may be a macro of the compiler.
-        for within in ["N == 4", "defined(N)", "N == 8 || OTHER", "OTHER"] {
-            assert_eq!(mode(before, within), Mode::Fiber, "{within}");
-        }
-    }
-}
-
-#[test]
 fn a_unit_comes_in_the_order_prelude_defines_source_exports() {
     let unit = unit("#include <cuda_fp16.h>\n#define LOCAL N\n__global__ void k() {}\n");
     let order = [

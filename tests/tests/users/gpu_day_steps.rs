@@ -1,12 +1,14 @@
 //! What a GPU day does with steps that fail or do not end, and what remains of a call that is killed.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{cargo, expect_code, workspace};
+use kiln_tests::command::{cargo, expect_code, stdout, workspace};
 use serde_json::Value;
 
 /// Starts the recorder of a GPU day.
@@ -132,6 +134,51 @@ fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
     assert_eq!(read(&second.join("B/see.txt")), row);
     assert!(second.join("tuned/gemm.toml").is_file());
     assert!(!second.join("tuned/gelu.toml").exists());
+}
+
+/// A program with three tests. The first takes longer than the time that is given to all of them.
+const TESTS: &str = "#!/bin/sh\nif [ \"$1\" = --list ]; then printf 'slow: test\\nnew: test\\nother: test\\n'; exit; fi\n\
+                     [ \"$1\" != slow ] || sleep 60\necho '1 passed'\n";
+
+#[test]
+fn a_second_call_runs_the_tests_first_that_have_not_passed_and_repeats_the_others_if_there_is_time()
+{
+    let test = "a_second_call_runs_the_tests_first_that_have_not_passed_and_repeats_the_others_if_there_is_time";
+    if !have(test, &[Need::Python]) {
+        return;
+    }
+    let place = tempfile::tempdir().expect("a temporary directory should be had");
+    let (program, earlier) = (place.path().join("tests"), place.path().join("A.jsonl"));
+    fs::write(&program, TESTS).expect("a file should be written");
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&program, executable).expect("it should become executable");
+    // The last line was cut off.
+    let known = "{\"test\": \"slow\", \"state\": \"passed\"}\n{\"test\": \"new\", \"state\": \"failed\"}\n{\"test\"";
+    fs::write(&earlier, known).expect("a file should be written");
+    let script = workspace().join("benches/gpu-day/each_test.py");
+    let each = |known: &[&str], code| {
+        let mut command = Command::new("python3");
+        command.arg(&script).args(["--seconds", "2"]).args(known);
+        command.arg(&program).args(["slow", "new", "other"]);
+        let said = stdout(&expect_code(&mut command, code));
+        let state = |line: &str| {
+            let test: Value = serde_json::from_str(line).expect("a test should be JSON");
+            format!("{} {}", test["test"], test["state"]).replace('"', "")
+        };
+        said.lines().map(state).collect::<BTreeSet<String>>()
+    };
+    let new = ["new passed", "other passed"].map(str::to_owned);
+    let earlier = earlier.to_string_lossy();
+    assert_eq!(each(&["--have", &earlier], 0), BTreeSet::from(new.clone()));
+    let all = new.into_iter().chain(["slow cut off".to_owned()]);
+    assert_eq!(each(&[], 1), all.collect());
+    let mut order = Command::new("python3");
+    let print = "import each_test, sys; print(each_test.chosen(sys.argv[1], ['slow', 'new', 'other'], {'slow'}))";
+    order.args(["-c", print]).arg(&program);
+    order.env("PYTHONPATH", workspace().join("benches/gpu-day"));
+    order.env("PYTHONDONTWRITEBYTECODE", "1");
+    let said = stdout(&expect_code(&mut order, 0));
+    assert_eq!(said.trim(), "['new', 'other', 'slow']");
 }
 
 /// Whether a process has this folder in its command line or its environment.
