@@ -127,7 +127,7 @@ fn a_shuffle_from_a_lane_that_takes_no_part_gives_another_value_in_each_order() 
                 contents::<i32>(&*out)
             };
             let released = run(BuildKind::Release, Schedule::Forward);
-            let mut undefined = vec![released[7]];
+            let mut undefined = Vec::new();
             for schedule in ORDERS {
                 let checked = run(BuildKind::Check, schedule);
                 assert_eq!(checked[0], 28, "{schedule}");
@@ -141,6 +141,7 @@ fn a_shuffle_from_a_lane_that_takes_no_part_gives_another_value_in_each_order() 
             }
             assert_eq!(released[0], 28);
             // The reversed order has the value of a release build.
+            assert!(undefined.contains(&released[7]), "{undefined:?}");
             undefined.sort_unstable();
             undefined.dedup();
             assert_eq!(undefined.len(), ORDERS.len());

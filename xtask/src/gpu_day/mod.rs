@@ -1,6 +1,6 @@
 //! `cargo xtask gpu-day`: builds a folder of programs that verify, time and tune the kernels on a machine that has a
-//! GPU but neither Rust nor internet access. Also imports the results of such a machine, and
-//! compares its outputs with those of simulated GPUs.
+//! GPU but neither Rust nor internet access. Also imports the results of such a machine, and compares its outputs with
+//! those of simulated GPUs.
 
 mod archive;
 mod checked;

@@ -83,6 +83,11 @@ impl Options {
                 }
             }
         }
+        if options.import.is_some() && options.compare.is_some() {
+            return Err(
+                "`--import` and `--compare` are two calls: import first, then compare".into(),
+            );
+        }
         if options.into.is_some() && options.import.is_none() {
             return Err("`--into` says where `--import` imports to, which is missing".into());
         }
@@ -112,6 +117,7 @@ mod tests {
             (vec!["--images", "many"], "a number of configs"),
             (vec!["--profile"], "`--profile` needs a cargo profile"),
             (vec!["--into", "/x"], "`--import`"),
+            (vec!["--import", "/x", "--compare", "/x"], "are two calls"),
         ] {
             let error = Options::parse(&words).unwrap_err();
             assert!(error.contains(part), "{error}");
