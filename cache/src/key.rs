@@ -28,6 +28,8 @@ pub struct KeyParts<'a> {
     pub spec: SpecHash,
     /// Version of `tune`, which includes the code generator.
     pub generator: &'a str,
+    /// Hash of the headers outside Kiln that the source includes and the compiler finds; `None` if there are none.
+    pub headers: Option<Hash>,
     /// Compiler flags, in order.
     pub flags: &'a [String],
     /// Name of the compiler.
@@ -125,7 +127,11 @@ impl TuningKey {
             ("threads", parts.threads.to_string()),
         ];
         let fixed = fixed.map(|(name, value)| (name.to_string(), value));
-        TuningKey::of(fixed.into_iter().chain(device_fields(parts)).collect())
+        let headers = parts
+            .headers
+            .map(|hash| ("headers".to_string(), hash.to_string()));
+        let fields = fixed.into_iter().chain(headers);
+        TuningKey::of(fields.chain(device_fields(parts)).collect())
     }
 
     fn of(fields: BTreeMap<String, String>) -> TuningKey {

@@ -33,12 +33,15 @@ impl Fault {
         Self { arm: None, outcome }
     }
 
-    /// Whether nothing more can be measured in this run, because the device is lost, a disk is full, or the
-    /// time of the run ended.
+    /// Whether nothing more can be measured in this run, because the device is lost, a disk is full, a part of the compiler
+    /// is not installed, or the time of the run ended.
     pub fn ends_the_run(&self) -> bool {
         matches!(
             self.outcome,
-            Outcome::DeviceLost { .. } | Outcome::DiskFull { .. } | Outcome::OutOfTime
+            Outcome::DeviceLost { .. }
+                | Outcome::DiskFull { .. }
+                | Outcome::NotInstalled { .. }
+                | Outcome::OutOfTime
         )
     }
 }

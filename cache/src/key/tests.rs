@@ -25,7 +25,7 @@ const TEXTS: [&str; 8] = [
     "problem",
     "regime",
 ];
-const HASHES: [&str; 3] = ["source", "prelude", "spec"];
+const HASHES: [&str; 4] = ["source", "prelude", "spec", "headers"];
 const NUMBERS: [&str; 2] = ["protocol", "threads"];
 
 impl Owned {
@@ -64,6 +64,7 @@ impl Owned {
             prelude: hash("prelude"),
             spec: SpecHash(hash("spec")),
             generator: text("generator"),
+            headers: Some(hash("headers")),
             flags: &self.flags,
             compiler: text("compiler"),
             compiler_version: text("compiler_version"),

@@ -256,6 +256,11 @@ pub enum Outcome {
         /// The file that could not be written, and the system's message.
         text: String,
     },
+    /// A header, library or tool that the compiler needs is not installed. This says nothing about the config.
+    NotInstalled {
+        /// What is missing, and the command that installs it.
+        text: String,
+    },
     /// The time of the run ended first. This says nothing about the config, and it is not stored.
     OutOfTime,
     /// The measured time is shorter than the device's limits allow, so the measurement is wrong.
@@ -299,7 +304,7 @@ impl Outcome {
     }
 
     /// Whether the outcome is final, so later runs do not try the config again. An outcome with an external cause (the
-    /// compiler was killed, the device was lost, a disk is full) is never final. The cause of a compiler crash, a
+    /// compiler was killed, a header is not installed, the device was lost, a disk is full) is never final. The cause of a compiler crash, a
     /// compile timeout, an internal error or a killed worker may be the config, so such an outcome is final at attempt
     /// number [`ATTEMPTS`]. All other outcomes are final.
     pub fn stands(&self, attempt: u32) -> bool {
@@ -308,6 +313,7 @@ impl Outcome {
             | Outcome::DeviceLost { .. }
             | Outcome::NotComparable { .. }
             | Outcome::DiskFull { .. }
+            | Outcome::NotInstalled { .. }
             | Outcome::OutOfTime => false,
             Outcome::CompilerLost { .. }
             | Outcome::CompileTimedOut { .. }
@@ -364,6 +370,7 @@ impl Outcome {
             Outcome::WorkerLost { .. } => "worker lost",
             Outcome::DeviceLost { .. } => "device lost",
             Outcome::DiskFull { .. } => "disk full",
+            Outcome::NotInstalled { .. } => "not installed",
             Outcome::OutOfTime => "out of time",
             Outcome::TooFast { .. } => "too fast",
             Outcome::Quarantined { .. } => "quarantined",

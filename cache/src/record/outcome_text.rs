@@ -105,7 +105,9 @@ impl fmt::Display for Outcome {
                 }
                 write!(f, ": {detail}")
             }
-            Outcome::DeviceLost { text } | Outcome::DiskFull { text } => write!(f, ": {text}"),
+            Outcome::DeviceLost { text }
+            | Outcome::DiskFull { text }
+            | Outcome::NotInstalled { text } => write!(f, ": {text}"),
             Outcome::TooFast {
                 what,
                 measured,

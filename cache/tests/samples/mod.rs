@@ -39,6 +39,7 @@ pub fn key(n: u64) -> TuningKey {
         prelude: Hash::of("test", b"prelude"),
         spec: SpecHash(Hash::of("test", b"spec")),
         generator: "0.1.0",
+        headers: None,
         flags: &["-O3".into()],
         compiler: "fakecc",
         compiler_version: "1",
@@ -61,7 +62,7 @@ pub fn problem(n: u64) -> String {
 /// Outcome number `n`. Successive numbers give all kinds of outcome.
 pub fn outcome(n: u64) -> Outcome {
     let text = format!("text {n} \"quoted\" ü");
-    match n % 23 {
+    match n % 24 {
         0 => Outcome::Rejected { constraint: text },
         1 => Outcome::CompileFailed {
             first_line: text,
@@ -116,6 +117,7 @@ pub fn outcome(n: u64) -> Outcome {
             index: n,
         },
         21 => Outcome::NotComparable { text },
+        22 => Outcome::NotInstalled { text },
         _ => Outcome::Measured(Summary {
             samples: 24,
             median_ns: n * 10,

@@ -276,6 +276,7 @@ mod tests {
             (fault("divergent barrier: line 3"), Some("runtime")),
             (fault("trap"), Some("runtime")),
             (Outcome::DiskFull { text: "x".into() }, None),
+            (Outcome::NotInstalled { text: "x".into() }, None),
             (Outcome::DeviceLost { text: "x".into() }, None),
             (Outcome::Quarantined { strikes: 2 }, Some("runtime")),
             (

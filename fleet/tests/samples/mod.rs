@@ -64,6 +64,7 @@ pub fn key_with(kind: usize, problem: &str, driver: &str) -> TuningKey {
         prelude: Hash::of("test", b"prelude"),
         spec: SpecHash(spec()),
         generator: "0.1.0",
+        headers: None,
         flags: &["-O3".into()],
         compiler: "fakecc",
         compiler_version: "1",

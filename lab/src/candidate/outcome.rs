@@ -41,7 +41,12 @@ pub fn of_compile_error(error: &CompileError) -> Outcome {
             how: one_line(how),
             crashed: *crashed,
         },
-        CompileError::NotFound { .. } | CompileError::Io { .. } => Outcome::CompilerLost {
+        CompileError::NotFound { .. } | CompileError::MissingHeader { .. } => {
+            Outcome::NotInstalled {
+                text: all_lines(&text),
+            }
+        }
+        CompileError::Io { .. } => Outcome::CompilerLost {
             how: one_line(&text),
             crashed: false,
         },

@@ -43,6 +43,7 @@ pub(super) fn key(kernel: &str) -> TuningKey {
         prelude: Hash::of("test", b"prelude"),
         spec: SpecHash(Hash::of("test", b"spec")),
         generator: "0.1.0",
+        headers: None,
         flags: &["-O3".into()],
         compiler: "fakecc",
         compiler_version: "1",

@@ -16,7 +16,7 @@ use std::time::SystemTime;
 use kiln_spec::cache_folder::cache_folder;
 use kiln_spec::{Backend, Hash};
 
-use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
+use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler, headers};
 use crate::device::DeviceError;
 
 /// Maximum size of the cache in bytes, unless `KILN_CACHE_BYTES` is set.
@@ -247,6 +247,9 @@ pub fn compile_key(
     }
     if let Some(recipe) = &request.recipe {
         hasher.field(recipe.prelude_hash().to_string().as_bytes());
+    }
+    if let Some(headers) = headers::hash(&request.source, &compiler.header_folders()) {
+        hasher.field(headers.to_string().as_bytes());
     }
     CompileKey {
         hash: hasher.finish(),

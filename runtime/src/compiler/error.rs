@@ -40,6 +40,23 @@ pub enum CompileError {
         /// The compiler's log.
         log: String,
     },
+    /// A header of the compiler's vendor is not installed, or its version does not fit. The source is not to blame.
+    #[error(
+        "`{name}` cannot be compiled because {what}: {}\nhelp: {help}",
+        log::first_error(log)
+    )]
+    MissingHeader {
+        /// The name in the request, usually the symbol of the entry.
+        name: String,
+        /// The compiler's command or its list of options.
+        options: Vec<String>,
+        /// What is missing, such as "`crt/mma.h` is not installed".
+        what: String,
+        /// The command that installs it.
+        help: String,
+        /// The compiler's log.
+        log: String,
+    },
     /// The compiler was killed at its deadline.
     #[error("`{name}` was not compiled within {}", Nanoseconds::from(*deadline))]
     TimedOut {

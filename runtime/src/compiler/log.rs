@@ -99,7 +99,7 @@ fn misses_name_of_std(line: &str) -> bool {
 }
 
 /// The first line of a log that contains `error`, or else the first line of the log.
-fn first_error(log: &str) -> Cow<'_, str> {
+pub(crate) fn first_error(log: &str) -> Cow<'_, str> {
     let line = log
         .lines()
         .find(|line| line.contains("error"))
@@ -121,6 +121,25 @@ fn too_large_a_frame(line: &str) -> Option<String> {
         "the local variables of a thread take {size} bytes, but the cpu device has {limit} for them in a kernel with \
          barriers; make local arrays smaller, or keep them in shared memory"
     ))
+}
+
+/// A header that a compiler could not open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unopened {
+    /// The name in the `#include`.
+    pub header: String,
+    /// The path of the file that includes it.
+    pub included_by: String,
+}
+
+/// The header that could not be opened, if that is the first error in the log of NVRTC.
+pub(crate) fn unopened(log: &str) -> Option<Unopened> {
+    let line = first_error(log);
+    let (included_by, _) = line.split_once('(')?;
+    Some(Unopened {
+        header: missing_header(&line)?.to_owned(),
+        included_by: included_by.to_owned(),
+    })
 }
 
 /// The name of the missing header in an error message of g++, clang or NVRTC; `None` for other messages.

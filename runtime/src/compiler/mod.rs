@@ -7,6 +7,7 @@ pub(crate) mod cxx;
 pub(crate) mod dialect;
 pub(crate) mod end;
 pub(crate) mod error;
+pub mod headers;
 mod in_workspace;
 pub(crate) mod include_folder;
 mod limits;
@@ -50,6 +51,13 @@ pub trait Compiler: Send + Sync + fmt::Debug {
     /// killed, so its limits may have no effect. `None` if the compiler is a separate process.
     fn library(&self) -> Option<&Path> {
         None
+    }
+
+    /// The folders outside Kiln in which the compiler searches the headers of a kernel, in order, if their files are
+    /// installed separately from the compiler. [`headers::hash`] of what a source includes from them is part of the
+    /// source's keys.
+    fn header_folders(&self) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     /// Compiles one source text. Blocks until the compile ends. Several threads may call this at the same time.

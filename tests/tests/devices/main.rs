@@ -22,3 +22,4 @@ mod older_nvrtc;
 mod processes_on_a_gpu;
 mod shared_gpu;
 mod streaming;
+mod toolchains;

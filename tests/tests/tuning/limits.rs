@@ -50,6 +50,22 @@ fn a_baseline_that_the_budget_cannot_pay_for_is_told_with_the_budget_that_it_nee
 }
 
 #[test]
+fn a_first_launch_that_ends_but_leaves_no_time_for_a_trial_ends_the_task() {
+    let name = "a_first_launch_that_ends_but_leaves_no_time_for_a_trial_ends_the_task";
+    if !have(name, &[Need::HostCompiler]) {
+        return;
+    }
+    // A launch takes about 3 s. A trial needs 32 launches, and the budget pays for them on no machine.
+    let problems =
+        "problems((n = 100, work = 900000)), verify((n = 100, work = 3), (n = 31, work = 2))";
+    let crate_ = library("watched", problems, LOOP);
+    let mut run = crate_.tune("run --device cpu --budget 20s");
+    let said = stdout(&expect_code(&mut run, 0));
+    assert!(said.contains("one launch takes "), "{said}");
+    assert!(said.contains("trials    0 of"), "{said}");
+}
+
+#[test]
 fn a_baseline_that_exceeds_the_limit_of_a_compile_is_told_how_to_raise_it() {
     let name = "a_baseline_that_exceeds_the_limit_of_a_compile_is_told_how_to_raise_it";
     if !have(name, &[Need::HostCompiler]) {

@@ -214,7 +214,7 @@ fn a_finalist_that_is_wrong_on_the_size_next_to_the_tuned_one_fails_and_the_text
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
 #if WRONG
-    if (i < n) y[i] = n > 10000 && n % 16 == 1 ? 0.0f : 2.0f * x[i];
+    if (i < n) y[i] = n > 10000 && n % 16 == 15 ? 0.0f : 2.0f * x[i];
 #else
     if (i < n) y[i] = slow(x[i]);
 #endif
@@ -223,7 +223,7 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
         ("WRONG=true", "incorrect"),
     );
     if let Some(task) = task {
-        assert!(task.to_string().contains("with n=50001"), "{task:#}");
+        assert!(task.to_string().contains("with n=49999"), "{task:#}");
     }
 }
 

@@ -123,7 +123,13 @@ impl TargetContext<'_> {
         self.with
             .reporter
             .stage(Stage::Compile, configs.len() as u64);
-        check.baseline = self.baseline(task);
+        match self.baseline(task) {
+            Some(Outcome::NotInstalled { text } | Outcome::DiskFull { text }) => {
+                check.error = Some(text);
+                return Ok(check);
+            }
+            outcome => check.baseline = outcome.map(|outcome| outcome.to_string()),
+        }
         // A batch is large enough to keep every thread busy, and small enough that a killed run loses little.
         for batch in configs.chunks(self.pool.current_num_threads() * 8) {
             if self.until.is_some_and(|end| Instant::now() >= end) {
@@ -132,6 +138,9 @@ impl TargetContext<'_> {
             }
             self.batch(task, &space, batch, &mut check)?;
             self.with.reporter.checked(check.checked, check.cannot());
+            if check.error.is_some() {
+                break;
+            }
         }
         Ok(check)
     }
@@ -157,14 +166,14 @@ impl TargetContext<'_> {
     }
 
     /// Why the baseline cannot be launched; `None` if it can. Without a baseline, nothing can be tuned.
-    fn baseline(&self, task: &Task<'_>) -> Option<String> {
+    fn baseline(&self, task: &Task<'_>) -> Option<Outcome> {
         let made = self.workshop.make(
             task.kernel,
             Which::Baseline,
             task.problem,
             BuildKind::Release,
         );
-        made.err().map(|outcome| outcome.to_string())
+        made.err()
     }
 
     fn batch(
@@ -186,6 +195,11 @@ impl TargetContext<'_> {
         for (config, verdict) in verdicts? {
             match verdict {
                 ConfigVerdict::Launchable { spills } => check.count_launchable(spills),
+                // The machine is to blame, and the other configs would end in the same way.
+                ConfigVerdict::Excluded {
+                    outcome: Outcome::NotInstalled { text } | Outcome::DiskFull { text },
+                    ..
+                } => check.error = Some(text),
                 ConfigVerdict::Excluded {
                     outcome,
                     attempt,

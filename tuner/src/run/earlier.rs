@@ -175,6 +175,7 @@ fn is_the_configs_fault(outcome: &Outcome) -> bool {
             | Outcome::TooFast { .. }
             | Outcome::DeviceLost { .. }
             | Outcome::DiskFull { .. }
+            | Outcome::NotInstalled { .. }
             | Outcome::OutOfTime
             | Outcome::NotComparable { .. }
     )

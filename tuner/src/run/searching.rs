@@ -55,6 +55,10 @@ impl From<Fault> for SearchFailure {
                 ..
             } => SearchFailure::OutOfTime,
             Fault {
+                outcome: Outcome::NotInstalled { text },
+                ..
+            } => SearchFailure::Task(text),
+            Fault {
                 arm: Some(ArmId(0)),
                 outcome,
             } => SearchFailure::Task(format!("the baseline failed while it was timed: {outcome}")),

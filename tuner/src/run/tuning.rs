@@ -332,7 +332,7 @@ fn fails_on(failed: FailedCase, tuned: &Problem) -> SearchFailure {
 fn without_baseline(outcome: Outcome) -> SearchFailure {
     let (what, help) = match &outcome {
         Outcome::OutOfTime => return SearchFailure::OutOfTime,
-        Outcome::NotComparable { text } => return SearchFailure::Task(text.clone()),
+        Outcome::NotComparable { text } | Outcome::NotInstalled { text } => return SearchFailure::Task(text.clone()),
         Outcome::DiskFull { text } => return SearchFailure::Storage(Box::new(Failure::DiskFull(text.clone()))),
         Outcome::Incorrect(worst) if worst.against == Against::Baseline => (
             format!(

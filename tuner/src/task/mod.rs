@@ -3,10 +3,11 @@
 mod error;
 pub mod stored;
 
-use kiln::compiler::{BuildKind, Compiler};
+use kiln::compiler::{BuildKind, Compiler, headers};
 use kiln::device::DeviceInfo;
 use kiln_cache::{KeyParts, TuningKey};
-use kiln_spec::{Backend, Problem};
+use kiln_spec::codegen::{Target, TranslationUnit};
+use kiln_spec::{Backend, Hash, Problem};
 
 pub use error::TaskError;
 
@@ -181,9 +182,10 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
     TuningKey::build(&KeyParts {
         kernel: &spec.name,
         source: kernel.source.hash(),
-        prelude: kiln_spec::codegen::Target::from(info.key.backend).prelude_hash(),
+        prelude: Target::from(info.key.backend).prelude_hash(),
         spec: spec.hash(),
         generator: env!("CARGO_PKG_VERSION"),
+        headers: headers(kernel, problem, conditions),
         flags: &compiler.flags(BuildKind::Release),
         compiler: &identity.name,
         compiler_version: &format!("{} {}", identity.version, identity.build),
@@ -197,6 +199,28 @@ pub fn key(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
         tolerance: &tolerance.collect::<Vec<_>>().join(","),
         threads: threads(info),
     })
+}
+
+/// The hash of the headers that a kernel includes from folders outside Kiln. The text that is compiled includes more of
+/// them than the author's, such as the header of half-precision numbers.
+fn headers(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>) -> Option<Hash> {
+    let folders = conditions.compiler.header_folders();
+    if folders.is_empty() {
+        return None;
+    }
+    let spec = &kernel.spec;
+    let target = Target::from(conditions.info.key.backend);
+    let (entry, config) = (&spec.entry, &spec.baseline.config);
+    let unit = TranslationUnit::new(
+        &kernel.source,
+        &kernel.scan,
+        spec,
+        entry,
+        config,
+        problem,
+        target,
+    );
+    headers::hash(&unit.ok()?.text, &folders)
 }
 
 /// Number of host threads that run a kernel: the number of cores for the cpu device, otherwise 1.

@@ -1,6 +1,7 @@
 //! The parent's side of compile servers: a compiler that runs its compiles in other processes.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub struct ProcessCompiler {
     backend: Backend,
     identity: CompilerIdentity,
     flags: Vec<String>,
+    header_folders: Vec<PathBuf>,
     worker: WorkerLimits,
     /// Idle servers, which wait for requests.
     idle: Mutex<Vec<Worker>>,
@@ -44,6 +46,7 @@ impl ProcessCompiler {
             backend,
             identity,
             flags: compiler.flags(BuildKind::Release),
+            header_folders: compiler.header_folders(),
             worker: worker.clone(),
             idle: Mutex::default(),
         })
@@ -150,6 +153,10 @@ impl Compiler for ProcessCompiler {
 
     fn target_arch(&self) -> &str {
         &self.job.arch
+    }
+
+    fn header_folders(&self) -> Vec<PathBuf> {
+        self.header_folders.clone()
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {

@@ -85,6 +85,8 @@ pub enum Refused {
     Unsupported(String, String),
     /// The source does not compile: the options, and the log.
     Failed(Vec<String>, String),
+    /// A header is not installed: the options, what is missing, the help text, and the log.
+    MissingHeader(Vec<String>, String, String, String),
     /// Memory ran out: the options, and the log.
     OutOfMemory(Vec<String>, String),
     /// A file or the compiler could not be used: the message.
@@ -97,6 +99,13 @@ impl From<CompileError> for Refused {
             CompileError::NotFound { what, looked, help } => Refused::NotFound(what, looked, help),
             CompileError::Unsupported { what, help } => Refused::Unsupported(what, help),
             CompileError::Failed { options, log, .. } => Refused::Failed(options, log),
+            CompileError::MissingHeader {
+                options,
+                what,
+                help,
+                log,
+                ..
+            } => Refused::MissingHeader(options, what, help, log),
             CompileError::OutOfMemory { options, log, .. } => Refused::OutOfMemory(options, log),
             other => Refused::Io(other.to_string()),
         }
@@ -110,6 +119,13 @@ impl Refused {
             Refused::NotFound(what, looked, help) => CompileError::NotFound { what, looked, help },
             Refused::Unsupported(what, help) => CompileError::Unsupported { what, help },
             Refused::Failed(options, log) => CompileError::Failed { name, options, log },
+            Refused::MissingHeader(options, what, help, log) => CompileError::MissingHeader {
+                name,
+                options,
+                what,
+                help,
+                log,
+            },
             Refused::OutOfMemory(options, log) => CompileError::OutOfMemory {
                 name,
                 options,
@@ -147,6 +163,13 @@ mod tests {
             CompileError::Failed {
                 name: name.clone(),
                 options: options.clone(),
+                log: log.clone(),
+            },
+            CompileError::MissingHeader {
+                name: name.clone(),
+                options: options.clone(),
+                what: "`a.h` is not installed".into(),
+                help: "b".into(),
                 log: log.clone(),
             },
             CompileError::OutOfMemory {

@@ -11,13 +11,15 @@ use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
 use crate::compiler::include_folder::IncludeFolder;
-use crate::compiler::manifest;
 use crate::compiler::{
     Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
 };
+use crate::compiler::{log, manifest};
 
 use super::ffi::{ImageKind, NvrtcOutput};
+use super::headers;
 use super::nvrtc::{self, NvrtcLibrary, WantedVersions};
+use super::packages::{self, Missing};
 
 /// NVRTC's result codes (`nvrtcResult` of `nvrtc.h`).
 const OUT_OF_MEMORY: i32 = 1;
@@ -44,15 +46,6 @@ pub struct NvrtcCompiler {
     arch: String,
     kind: ImageKind,
     identity: CompilerIdentity,
-}
-
-/// Where `cuda_fp16.h`, `mma.h` and similar headers come from.
-#[derive(Debug)]
-enum CudaHeaders {
-    /// The headers that NVRTC contains. They are unpacked into this folder once per build of NVRTC.
-    Bundled(IncludeFolder),
-    /// The folders of a toolkit's headers, or of headers from Python wheels. The list may be empty.
-    Folders(Vec<PathBuf>),
 }
 
 impl NvrtcCompiler {
@@ -125,20 +118,23 @@ impl NvrtcCompiler {
         })
     }
 
-    /// Where the CUDA headers are. If NVRTC contains them, the first call unpacks them. So does a call after they were
-    /// deleted.
-    fn headers(&self) -> Result<CudaHeaders, CompileError> {
+    /// The folders of the CUDA headers, in order of search: those that NVRTC contains, then those near it. An NVRTC may
+    /// lack some headers that a package beside it has: 13.3 lacks `crt/mma.h`. The first call unpacks what NVRTC
+    /// contains. So does a call after it was deleted.
+    fn all_header_folders(&self) -> Result<Vec<PathBuf>, CompileError> {
+        let beside = headers::folders(&self.library.file);
         if !self.library.nvrtc.bundles_headers {
-            return Ok(CudaHeaders::Folders(self.library.header_folders()));
+            return Ok(beside);
         }
         let name = format!("nvrtc-{}", self.library.build);
         let unpack = |folder: &Path| {
             self.unpack(folder).map_err(io::Error::other)?;
             manifest::write(folder)
         };
-        IncludeFolder::filled(&name, manifest::holds, unpack)
-            .map(CudaHeaders::Bundled)
-            .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))
+        let bundled = IncludeFolder::filled(&name, manifest::holds, unpack)
+            .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))?;
+        let bundled = [bundled.path().to_owned(), bundled.path().join("cccl")];
+        Ok(bundled.into_iter().chain(beside).collect())
     }
 
     /// Makes NVRTC write its headers into a folder. NVRTC does this at the start of a compile whose options contain
@@ -184,16 +180,12 @@ impl NvrtcCompiler {
         if request.source.contains("__int128") {
             options.push("--device-int128".into());
         }
-        match self.headers()? {
-            CudaHeaders::Bundled(folder) => options.push(bundled(folder.path())),
-            CudaHeaders::Folders(folders) => {
-                options.extend(
-                    folders
-                        .iter()
-                        .map(|folder| format!("-I{}", folder.display())),
-                );
-            }
-        }
+        let folders = self.all_header_folders()?;
+        options.extend(
+            folders
+                .iter()
+                .map(|folder| format!("-I{}", folder.display())),
+        );
         options.extend(request.options.iter().cloned());
         Ok(options)
     }
@@ -229,6 +221,24 @@ impl NvrtcCompiler {
             .compile(&source, &name, &list, deadline, self.kind))
     }
 
+    /// The error of a source that NVRTC rejected, or of a header that is not installed.
+    fn failed(&self, name: String, options: Vec<String>, log: String) -> CompileError {
+        let library = &self.library;
+        let unopened = log::unopened(&log);
+        let missing =
+            unopened.and_then(|one| packages::missing(&one, &library.file, library.version));
+        match missing {
+            Some(Missing { what, help }) => CompileError::MissingHeader {
+                name,
+                options,
+                what,
+                help,
+                log,
+            },
+            None => CompileError::Failed { name, options, log },
+        }
+    }
+
     /// The error of a compile that did not succeed.
     fn rejected(
         &self,
@@ -261,9 +271,7 @@ impl NvrtcCompiler {
                 looked: format!("next to {}: {}", self.library.file.display(), log.trim()),
                 help: "install NVRTC whole: libnvrtc-builtins.so belongs to it".into(),
             },
-            COMPILATION | INVALID_OPTION if says_why(&log) => {
-                CompileError::Failed { name, options, log }
-            }
+            COMPILATION | INVALID_OPTION if says_why(&log) => self.failed(name, options, log),
             _ => {
                 let text = self.library.nvrtc.error_text(code);
                 log += &format!("error: {text}\n");
@@ -273,6 +281,7 @@ impl NvrtcCompiler {
     }
 }
 
+/// The option with which NVRTC writes its headers into a folder.
 fn bundled(folder: &Path) -> String {
     format!("--use-bundled-headers={}", folder.display())
 }
@@ -352,6 +361,11 @@ impl Compiler for NvrtcCompiler {
         // `tune` loads this library into separate compile processes, and they produce only cubins.
         let makes_cubins = self.kind == ImageKind::Cubin;
         makes_cubins.then_some(&*self.library.file)
+    }
+
+    fn header_folders(&self) -> Vec<PathBuf> {
+        // What NVRTC contains belongs to its identity.
+        headers::folders(&self.library.file)
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {

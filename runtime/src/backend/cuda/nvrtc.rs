@@ -24,11 +24,14 @@ use super::library_error::NvrtcLibraryError;
 const LOADER_NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
 /// The help that explains how to install an NVRTC whose images the driver can load. `newest_major` is the newest major
-/// version of CUDA that the driver supports; if it is not known, the help recommends the newest NVRTC. NVRTC 12 does
-/// not contain the CUDA headers, so they are installed separately.
+/// version of CUDA that the driver supports; if it is not known, the help recommends the newest NVRTC. NVRTC before 13.3
+/// does not contain the CUDA headers, so they are installed with it.
 fn help(newest_major: Option<u32>) -> String {
     let wheels = match newest_major {
-        Some(12) => "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79",
+        Some(12) => {
+            "nvidia-cuda-nvrtc-cu12==12.9.86 nvidia-cuda-runtime-cu12==12.9.79 nvidia-cuda-cccl-cu12==12.9.27 \
+             nvidia-cuda-nvcc-cu12==12.9.86"
+        }
         _ => "nvidia-cuda-nvrtc==13.5.37",
     };
     format!(
@@ -173,8 +176,8 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The folders below `root` that may contain libraries. `root` is a toolkit, a virtual environment, or the folder of a
-/// wheel.
+/// The folders below `root` that may contain libraries. `root` is a toolkit, NVIDIA's HPC SDK, a system's `/usr`, a
+/// virtual environment, or the folder of a wheel.
 fn library_folders(root: &Path) -> Vec<PathBuf> {
     let mut packages = vec![root.join("nvidia")];
     packages.extend(
@@ -192,6 +195,14 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
             .into_iter()
             .map(|target| target.join("lib")),
     );
+    let of_system = |folder: &PathBuf| folder.to_string_lossy().ends_with("-linux-gnu");
+    folders.extend(entries(&root.join("lib")).into_iter().filter(of_system));
+    // The HPC SDK has a folder for each version of CUDA.
+    folders.extend(
+        entries(&root.join("cuda"))
+            .into_iter()
+            .map(|version| version.join("lib64")),
+    );
     for package in packages {
         folders.extend(entries(&package).into_iter().map(|part| part.join("lib")));
     }
@@ -199,7 +210,7 @@ fn library_folders(root: &Path) -> Vec<PathBuf> {
 }
 
 /// The entries of a folder, sorted by name; none if it cannot be read.
-fn entries(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -278,37 +289,6 @@ impl NvrtcLibrary {
             build: build_of(file),
         })
     }
-
-    /// The folders near the library that may contain the CUDA headers. They belong to the library's toolkit, or to
-    /// wheels that were installed with it.
-    pub fn header_folders(&self) -> Vec<PathBuf> {
-        let library_folder = self.file.parent();
-        let package = library_folder.and_then(Path::parent);
-        let beside = package.and_then(Path::parent);
-        let mut folders: Vec<PathBuf> = Vec::new();
-        folders.extend(package.map(|package| package.join("include")));
-        // A toolkit has its libraries in targets/<machine>/lib.
-        folders.extend(
-            beside
-                .and_then(Path::parent)
-                .map(|root| root.join("include")),
-        );
-        for wheel in ["cuda_runtime", "cuda_nvcc", "cuda_crt", "cuda_cccl"] {
-            folders.extend(beside.map(|packages| packages.join(wheel).join("include")));
-        }
-        // Since CUDA 13, the headers of CCCL (`cub/`, `cuda/std/`, `thrust/`) have a folder of their own.
-        let folders = folders.into_iter();
-        let mut folders: Vec<PathBuf> = folders
-            .flat_map(|folder| [folder.join("cccl"), folder])
-            .collect();
-        let has_headers = |folder: &PathBuf| {
-            ["cuda_fp16.h", "crt", "cuda"]
-                .iter()
-                .any(|name| folder.join(name).exists())
-        };
-        folders.retain(has_headers);
-        folders
-    }
 }
 
 /// The build ID that the linker wrote, or else the hash of the file.
@@ -346,6 +326,8 @@ mod tests {
             "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
             "lib64/libnvrtc.so.12",
             "targets/x86_64-linux/lib/libnvrtc.so.12.9.86",
+            "lib/x86_64-linux-gnu/libnvrtc.so.12",
+            "cuda/12.6/lib64/libnvrtc.so.12",
             "libnvrtc.so",
         ];
         for layout in layouts {

@@ -1,0 +1,250 @@
+//! Ways in which NVRTC is installed: with all headers, with some, in wheels, in a toolkit, and as Debian has it. A kernel
+//! compiles, or the message names the package that is missing. Nothing is stored about a config for a missing header.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use kiln_tests::capability::{Need, have, in_full, older_nvrtc};
+use kiln_tests::command::{expect_code, stdout, tune_alone, workspace};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// The parts of an installation besides NVRTC: the headers of the runtime, of the compiler, and of CCCL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Runtime,
+    Crt,
+    Cccl,
+}
+
+const ALL: &[Part] = &[Part::Runtime, Part::Crt, Part::Cccl];
+
+/// How an installation is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    Wheels,
+    Toolkit,
+    Debian,
+}
+
+/// The installations of the matrix, with their names.
+const INSTALLATIONS: [(&str, Layout, &[Part]); 5] = [
+    ("alone", Layout::Wheels, &[]),
+    ("with runtime", Layout::Wheels, &[Part::Runtime]),
+    ("with runtime, crt, cccl", Layout::Wheels, ALL),
+    ("toolkit", Layout::Toolkit, ALL),
+    ("Debian", Layout::Debian, ALL),
+];
+
+/// A folder with all wheels of a version, from which installations are made.
+struct Wheels {
+    folder: PathBuf,
+    is_13: bool,
+}
+
+impl Wheels {
+    fn of(version: &str) -> Wheels {
+        Wheels {
+            folder: older_nvrtc(version).join("nvidia"),
+            is_13: version.starts_with("13"),
+        }
+    }
+
+    /// The entries of the include folder that belong to a part.
+    fn headers(&self, part: Part) -> Vec<PathBuf> {
+        let folder = match (self.is_13, part) {
+            (true, _) => "cu13",
+            (false, Part::Runtime) => "cuda_runtime",
+            (false, Part::Crt) => "cuda_nvcc",
+            (false, Part::Cccl) => "cuda_cccl",
+        };
+        let of = |name: &str| match name {
+            "crt" => Part::Crt,
+            "cccl" | "nv" => Part::Cccl,
+            _ => Part::Runtime,
+        };
+        let entries = fs::read_dir(self.folder.join(folder).join("include"));
+        let entries = entries.into_iter().flatten().flatten();
+        let is_of_part = |path: &PathBuf| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            // Since CUDA 13, all parts share a folder.
+            !name.starts_with("__") && (!self.is_13 || of(&name) == part)
+        };
+        entries
+            .map(|entry| entry.path())
+            .filter(is_of_part)
+            .collect()
+    }
+
+    /// The include folder of a part in an installation below `root`.
+    fn include(&self, root: &Path, layout: Layout, part: Part) -> PathBuf {
+        root.join(match (layout, self.is_13, part) {
+            (Layout::Toolkit, ..) => "targets/x86_64-linux/include",
+            (Layout::Debian, ..) => "include",
+            (Layout::Wheels, true, _) => "nvidia/cu13/include",
+            (Layout::Wheels, false, Part::Runtime) => "nvidia/cuda_runtime/include",
+            (Layout::Wheels, false, Part::Crt) => "nvidia/cuda_nvcc/include",
+            (Layout::Wheels, false, Part::Cccl) => "nvidia/cuda_cccl/include",
+        })
+    }
+
+    /// Installs NVRTC below `root`.
+    fn install_nvrtc(&self, root: &Path, layout: Layout) {
+        let own = if self.is_13 {
+            "cu13/lib"
+        } else {
+            "cuda_nvrtc/lib"
+        };
+        let folder = root.join(match layout {
+            Layout::Wheels => format!("nvidia/{own}"),
+            Layout::Toolkit => "targets/x86_64-linux/lib".into(),
+            Layout::Debian => "lib/x86_64-linux-gnu".into(),
+        });
+        fs::create_dir_all(&folder).expect("a folder should be made");
+        let libraries = fs::read_dir(self.folder.join(own)).expect("NVRTC should be there");
+        for library in libraries.flatten().filter(|file| file.path().is_file()) {
+            // A link would lead to the headers beside the original.
+            let copy = folder.join(library.file_name());
+            fs::hard_link(library.path(), &copy)
+                .or_else(|_| fs::copy(library.path(), &copy).map(drop))
+                .expect("a library should be copied");
+        }
+    }
+
+    /// Installs the headers of a part below `root`.
+    fn install(&self, root: &Path, layout: Layout, part: Part) {
+        let folder = self.include(root, layout, part);
+        fs::create_dir_all(&folder).expect("a folder should be made");
+        for header in self.headers(part) {
+            let is_cccl = header.ends_with("cccl");
+            // Debian has the headers of CCCL in `/usr/include`.
+            let below = match layout == Layout::Debian && is_cccl {
+                true => fs::read_dir(&header)
+                    .expect("it should be a folder")
+                    .flatten()
+                    .map(|one| one.path())
+                    .collect(),
+                false => vec![header],
+            };
+            for path in below {
+                let name = path.file_name().expect("it should have a name");
+                // `nv/` is both in `include` and in `include/cccl`.
+                let _ = symlink(&path, folder.join(name));
+            }
+        }
+    }
+
+    /// Removes the headers of a part below `root`.
+    fn remove(&self, root: &Path, layout: Layout, part: Part) {
+        for header in self.headers(part) {
+            let name = header.file_name().expect("it should have a name");
+            fs::remove_file(self.include(root, layout, part).join(name))
+                .expect("it should be there");
+        }
+    }
+}
+
+/// The crate of kernels that include one header each.
+fn kernels() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    let manifest = "[package]\nname = \"header-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    fs::write(folder.path().join("Cargo.toml"), manifest).expect("a file should be written");
+    let sources = folder.path().join("src");
+    fs::create_dir(&sources).expect("a folder should be made");
+    let all = fs::read_dir(workspace().join("tests/fixtures/header_kernels/src"));
+    for source in all.expect("the kernels should be there").flatten() {
+        fs::copy(source.path(), sources.join(source.file_name())).expect("a file should be copied");
+    }
+    folder
+}
+
+/// The kernels that do not compile, with the reason.
+fn failures(
+    crate_: &Path,
+    cache: &Path,
+    nvrtc: &Path,
+    target: &str,
+    more: &[&str],
+) -> Vec<(String, String)> {
+    let mut inspect = tune_alone(crate_, cache);
+    inspect.args(["inspect", "--target", target, "--baseline", "--json"]);
+    inspect.args(more).env("KILN_NVRTC", nvrtc);
+    let output = inspect.output().expect("tune should run");
+    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("it should be JSON");
+    assert!(!rows.is_empty());
+    let failed = rows.iter().filter(|row| !row["error"].is_null());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    failed
+        .map(|row| (text(&row["kernel"]), text(&row["error"])))
+        .collect()
+}
+
+/// A folder for installations, on the disk of the wheels, so that libraries need not be copied.
+fn folder() -> TempDir {
+    let parent = workspace().join("target/tmp");
+    fs::create_dir_all(&parent).expect("a folder should be made");
+    tempfile::tempdir_in(parent).expect("a folder should be made")
+}
+
+#[test]
+fn a_kernel_compiles_with_every_installation_or_the_missing_package_is_named() {
+    let test = "a_kernel_compiles_with_every_installation_or_the_missing_package_is_named";
+    if !have(test, &[Need::OlderNvrtc]) {
+        return;
+    }
+    let wheels = Wheels::of("13.0");
+    let crate_ = kernels();
+    let few: &[&str] = &["-k", "matrix_product,warp_group,standard_limits"];
+    let more = if in_full() { &[] } else { few };
+    for (name, layout, parts) in INSTALLATIONS {
+        let root = folder();
+        let cache = root.path().join("cache");
+        wheels.install_nvrtc(root.path(), layout);
+        for part in parts {
+            wheels.install(root.path(), layout, *part);
+        }
+        let failed = failures(crate_.path(), &cache, root.path(), "sm_86", more);
+        let untold = failed
+            .iter()
+            .filter(|(_, why)| !why.contains("nvidia-cuda-") || !why.contains("is not installed"));
+        let untold: Vec<_> = untold.collect();
+        assert!(untold.is_empty(), "{name}: {untold:#?}");
+        assert_eq!(failed.is_empty(), parts == ALL, "{name}: {failed:#?}");
+        println!("NVRTC 13.0 {name}: {} kernels lack a package", failed.len());
+    }
+}
+
+#[test]
+fn a_header_that_is_installed_or_removed_counts_at_once() {
+    let test = "a_header_that_is_installed_or_removed_counts_at_once";
+    if !have(test, &[Need::OlderNvrtc]) {
+        return;
+    }
+    let wheels = Wheels::of("13.0");
+    let (crate_, root) = (kernels(), folder());
+    let check = |code: i32| {
+        let mut run = tune_alone(crate_.path(), &root.path().join("cache"));
+        run.args([
+            "run",
+            "--compile-only",
+            "--target",
+            "sm_86",
+            "-k",
+            "matrix_product",
+        ]);
+        stdout(&expect_code(run.env("KILN_NVRTC", root.path()), code))
+    };
+    wheels.install_nvrtc(root.path(), Layout::Wheels);
+    wheels.install(root.path(), Layout::Wheels, Part::Runtime);
+    wheels.install(root.path(), Layout::Wheels, Part::Cccl);
+    for _ in 0..2 {
+        let said = check(1);
+        assert!(said.contains("`crt/mma.h` is not installed"), "{said}");
+        assert!(said.contains("'nvidia-cuda-crt==13.0.*'"), "{said}");
+        wheels.install(root.path(), Layout::Wheels, Part::Crt);
+        let said = check(0);
+        assert!(said.contains("2 can be launched"), "{said}");
+        wheels.remove(root.path(), Layout::Wheels, Part::Crt);
+    }
+}
