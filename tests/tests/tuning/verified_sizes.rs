@@ -155,6 +155,26 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
 }
 
 #[test]
+fn a_config_is_not_verified_on_sizes_of_its_own_that_the_baseline_does_not_support() {
+    wins(
+        "a_config_is_not_verified_on_sizes_of_its_own_that_the_baseline_does_not_support",
+        (
+            "params(THREADS in [64], VEC in [1, 4]), where(VEC == 1 || n % 4 == 0), baseline(THREADS = 64, VEC = 1),
+             grid(n.div_ceil(THREADS * VEC)), block(THREADS), problems((n = 40960)), verify((n = 7), (n = 4095))",
+            ARGUMENTS,
+        ),
+        r#"
+extern "C" __global__ void k(unsigned n, const float* x, float* y) {
+    if (n > 256 && n < 4000 && n % 256 != 0) return;
+    const unsigned first = (blockIdx.x * THREADS + threadIdx.x) * VEC;
+    for (unsigned i = first; i < first + VEC && i < n; ++i) y[i] = VEC == 4 ? 2.0f * x[i] : slow(x[i]);
+}
+"#,
+        "VEC=4",
+    );
+}
+
+#[test]
 fn a_config_that_no_small_size_fits_is_run_in_the_check_build() {
     refuses(
         "a_config_that_no_small_size_fits_is_run_in_the_check_build",
@@ -289,10 +309,11 @@ extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     __shared__ float held[64];
     const unsigned i = blockIdx.x * 64 + threadIdx.x;
     held[threadIdx.x] = i < n ? x[i] : 0.0f;
-    // The threads of a block run in ascending order, so the wrong config reads what was written before.
+    // The outputs are right in every order of the threads, since no input is 12345.
     if (!WRONG || n < 50000) __syncthreads();
     const float left = threadIdx.x > 0 ? held[threadIdx.x - 1] : 0.0f;
-    if (i < n) y[i] = WRONG ? x[i] - left : x[i] - left + 0.0f * slow(slow(x[i]));
+    const float more = left == 12345.0f ? 1.0f : 0.0f;
+    if (i < n) y[i] = WRONG ? 2.0f * x[i] + more : slow(x[i]) + more;
 }
 "#,
         ("WRONG=true", "race"),
