@@ -272,11 +272,26 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Whether the check build of the baseline passes all these cases.
+    /// Whether the check build of the baseline passes all these cases. The expected outputs of a case come from a release
+    /// build of the baseline, so it is launched only if the check build stays inside its buffers.
     pub fn baseline_passes(&self, expected: &Expectations, cases: &[Case]) -> bool {
-        let passes =
-            |compiled: Compiled| self.verifier(expected).verify(&compiled.arm, cases).is_ok();
+        let passes = |compiled: Compiled| {
+            self.stays_inside(&compiled, expected, cases)
+                && self.verifier(expected).verify(&compiled.arm, cases).is_ok()
+        };
         self.build(Which::Baseline).is_ok_and(passes)
+    }
+
+    /// Whether the check build of the baseline reports no fault in these cases. Its outputs are compared with nothing.
+    fn stays_inside(&self, baseline: &Compiled, expected: &Expectations, cases: &[Case]) -> bool {
+        let expected = self.own.as_ref().unwrap_or(expected);
+        let Ok(launched) = expected.of_check_build(baseline.arm.clone()) else {
+            return false;
+        };
+        cases.iter().all(|case| {
+            let plan = self.kernel.spec.baseline_plan(&case.problem, None);
+            plan.is_ok_and(|plan| launched.get(&case.problem, case.seed, plan).is_ok())
+        })
     }
 
     /// Whether the tuned problem is small enough for the check build.

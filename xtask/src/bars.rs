@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::buckets;
 use crate::fuzz;
 use crate::step::{self, cargo};
+use crate::toolchains;
 
 /// The number of a bar, a short description, and the tests that measure it. A test is a package, a test file and a
 /// filter.
@@ -196,6 +197,7 @@ const BARS: &[Bar] = &[
         "deceiving kernels are not proven",
         &[("kiln-tests", "tuning", "deceiving::")],
     ),
+    (TOOLCHAINS, "every version and installation of NVRTC", &[]),
 ];
 
 /// Used instead of the name of a test file. It stands for all tests of a package, including those of its library.
@@ -203,6 +205,9 @@ const ALL: &str = "";
 
 /// The bar that also runs the tests against S3 servers on this machine.
 const BUCKETS: u32 = 53;
+
+/// The bar for which many versions of NVRTC are installed.
+const TOOLCHAINS: u32 = 56;
 
 /// The bar that a run of `tune` measures.
 const SPEED: u32 = 28;
@@ -252,6 +257,7 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
         match *number {
             FUZZING => fuzz::run()?,
             BUCKETS => buckets::run()?,
+            TOOLCHAINS => toolchains::run()?,
             SPEED => step::run(title, &mut cargo(&TUNE_LIBRARY))?,
             _ => {}
         }

@@ -14,6 +14,7 @@ mod rings;
 mod setup;
 mod step;
 mod suite;
+mod toolchains;
 
 use std::process::ExitCode;
 

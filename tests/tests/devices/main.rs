@@ -20,6 +20,7 @@ mod interop;
 mod lost_compilers;
 mod older_nvrtc;
 mod processes_on_a_gpu;
+mod same_bytes;
 mod shared_gpu;
 mod streaming;
 mod toolchains;

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use kiln_tests::capability::{Need, have, in_full, older_nvrtc};
+use kiln_tests::capability::{Need, have, older_nvrtc};
 use kiln_tests::command::{expect_code, stdout, tune_alone, workspace};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -44,10 +44,23 @@ struct Wheels {
 }
 
 impl Wheels {
-    fn of(version: &str) -> Wheels {
+    fn of(version: &str, folder: &Path) -> Wheels {
         Wheels {
-            folder: older_nvrtc(version).join("nvidia"),
+            folder: folder.join("nvidia"),
             is_13: version.starts_with("13"),
+        }
+    }
+
+    /// The version of which the suite has all wheels.
+    fn of_suite() -> Wheels {
+        Wheels::of("13.0", &older_nvrtc("13.0"))
+    }
+
+    /// Installs NVRTC and some parts below `root`.
+    fn install_all(&self, root: &Path, layout: Layout, parts: &[Part]) {
+        self.install_nvrtc(root, layout);
+        for part in parts {
+            self.install(root, layout, *part);
         }
     }
 
@@ -187,31 +200,89 @@ fn folder() -> TempDir {
     tempfile::tempdir_in(parent).expect("a folder should be made")
 }
 
+/// The failures that do not say what to install.
+fn untold(failed: &[(String, String)]) -> Vec<&(String, String)> {
+    let says = |why: &str| {
+        let what = [
+            "` is not installed",
+            "of this version includes a header for host code",
+        ];
+        let help = [
+            "nvidia-cuda-",
+            "help: `apt install ",
+            "help: set KILN_NVRTC",
+        ];
+        what.iter().any(|words| why.contains(words)) && help.iter().any(|words| why.contains(words))
+    };
+    failed.iter().filter(|(_, why)| !says(why)).collect()
+}
+
 #[test]
 fn a_kernel_compiles_with_every_installation_or_the_missing_package_is_named() {
     let test = "a_kernel_compiles_with_every_installation_or_the_missing_package_is_named";
     if !have(test, &[Need::OlderNvrtc]) {
         return;
     }
-    let wheels = Wheels::of("13.0");
-    let crate_ = kernels();
-    let few: &[&str] = &["-k", "matrix_product,warp_group,standard_limits"];
-    let more = if in_full() { &[] } else { few };
+    let (wheels, crate_) = (Wheels::of_suite(), kernels());
     for (name, layout, parts) in INSTALLATIONS {
         let root = folder();
+        wheels.install_all(root.path(), layout, parts);
         let cache = root.path().join("cache");
-        wheels.install_nvrtc(root.path(), layout);
-        for part in parts {
-            wheels.install(root.path(), layout, *part);
-        }
-        let failed = failures(crate_.path(), &cache, root.path(), "sm_86", more);
-        let untold = failed
-            .iter()
-            .filter(|(_, why)| !why.contains("nvidia-cuda-") || !why.contains("is not installed"));
-        let untold: Vec<_> = untold.collect();
-        assert!(untold.is_empty(), "{name}: {untold:#?}");
+        let few = ["-k", "matrix_product,warp_group,standard_limits"];
+        let failed = failures(crate_.path(), &cache, root.path(), "sm_86", &few);
+        assert!(untold(&failed).is_empty(), "{name}: {:#?}", untold(&failed));
         assert_eq!(failed.is_empty(), parts == ALL, "{name}: {failed:#?}");
-        println!("NVRTC 13.0 {name}: {} kernels lack a package", failed.len());
+    }
+}
+
+/// The first version whose headers of all packages NVRTC compiles.
+const FIRST_WHOLE: &str = "12.6";
+
+/// Prints the table of docs/targets.md: the header kernels, and the baselines of the library, that compile.
+#[test]
+fn every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missing() {
+    let test = "every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missing";
+    if !have(test, &[Need::Bars]) {
+        return;
+    }
+    let all = workspace().join("target/toolchains");
+    let versions = fs::read_dir(&all).expect("`cargo xtask bars 56` installs them");
+    let mut versions: Vec<PathBuf> = versions.flatten().map(|version| version.path()).collect();
+    versions.sort();
+    let (crate_, library) = (kernels(), workspace());
+    println!(
+        "| NVRTC | target | {} |",
+        INSTALLATIONS.map(|(name, ..)| name).join(" | ")
+    );
+    for path in versions {
+        let version = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let wheels = Wheels::of(&version, &path);
+        for target in ["sm_86", "sm_89", "sm_90"] {
+            let cells = INSTALLATIONS.map(|(name, layout, parts)| {
+                let root = folder();
+                wheels.install_all(root.path(), layout, parts);
+                let cache = root.path().join("cache");
+                let own = failures(crate_.path(), &cache, root.path(), target, &[]);
+                let of_library = failures(
+                    &library,
+                    &cache,
+                    root.path(),
+                    target,
+                    &["-p", "kiln-kernels"],
+                );
+                let failed = [&own[..], &of_library[..]].concat();
+                let at = format!("{version}, {target}, {name}");
+                assert!(untold(&failed).is_empty(), "{at}: {:#?}", untold(&failed));
+                let is_whole = parts == ALL && *version >= *FIRST_WHOLE;
+                assert!(!is_whole || failed.is_empty(), "{at}: {failed:#?}");
+                format!("{} + {}", 10 - own.len(), 20 - of_library.len())
+            });
+            println!("| {version} | {target} | {} |", cells.join(" | "));
+        }
     }
 }
 
@@ -221,8 +292,7 @@ fn a_header_that_is_installed_or_removed_counts_at_once() {
     if !have(test, &[Need::OlderNvrtc]) {
         return;
     }
-    let wheels = Wheels::of("13.0");
-    let (crate_, root) = (kernels(), folder());
+    let (wheels, crate_, root) = (Wheels::of_suite(), kernels(), folder());
     let check = |code: i32| {
         let mut run = tune_alone(crate_.path(), &root.path().join("cache"));
         run.args([
