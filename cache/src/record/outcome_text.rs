@@ -88,9 +88,11 @@ impl fmt::Display for Outcome {
                 ": {output}[{index}] depends on what `{output}` contained before the launch; if the kernel reads \
                  `{output}` or adds to it, declare it as `#[inout]`"
             ),
-            Outcome::KernelFault { text } | Outcome::NotComparable { text } => {
-                write!(f, ": {text}")
-            }
+            Outcome::KernelFault { text }
+            | Outcome::NotComparable { text }
+            | Outcome::DeviceLost { text }
+            | Outcome::DiskFull { text }
+            | Outcome::NotInstalled { text } => write!(f, ": {text}"),
             Outcome::GuardHit { output } => write!(f, ": wrote outside `{output}`"),
             Outcome::InputChanged { arg } => write!(f, ": `{arg}`"),
             Outcome::WrongLaunch { field, want, got } => {
@@ -105,9 +107,6 @@ impl fmt::Display for Outcome {
                 }
                 write!(f, ": {detail}")
             }
-            Outcome::DeviceLost { text }
-            | Outcome::DiskFull { text }
-            | Outcome::NotInstalled { text } => write!(f, ": {text}"),
             Outcome::TooFast {
                 what,
                 measured,
