@@ -62,7 +62,7 @@ impl fmt::Display for Outcome {
             }
             Outcome::CompilerLost { how, .. } => write!(f, ": {how}"),
             Outcome::LaunchRefused { reason } => write!(f, ": {reason}"),
-            Outcome::OutOfMemory { needed_bytes: None } => Ok(()),
+            Outcome::OutOfMemory { needed_bytes: None } | Outcome::OutOfTime => Ok(()),
             Outcome::OutOfMemory {
                 needed_bytes: Some(bytes),
             } => write!(f, ": {bytes} bytes needed"),
@@ -112,7 +112,6 @@ impl fmt::Display for Outcome {
                 measured,
                 peak,
             } => write!(f, ": {measured} {what}, but the device's peak is {peak}"),
-            Outcome::OutOfTime => Ok(()),
             Outcome::Quarantined { strikes } => write!(f, " after {strikes} strikes"),
             Outcome::Internal { message } => write!(f, ": {message}"),
         }

@@ -48,8 +48,6 @@ pub enum CompileError {
     MissingHeader {
         /// The name in the request, usually the symbol of the entry.
         name: String,
-        /// The compiler's command or its list of options.
-        options: Vec<String>,
         /// What is missing, such as "`crt/mma.h` is not installed".
         what: String,
         /// The command that installs it.

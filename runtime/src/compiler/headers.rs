@@ -151,8 +151,8 @@ mod tests {
         };
         let own = of(0, files[0].1);
         assert_eq!(own, of(2, "1\n"), "another folder is not another header");
-        for changed in 0..3 {
-            assert_ne!(own, of(changed, "2\n"), "{}", files[changed].0);
+        for (changed, (name, _)) in files.iter().enumerate().take(3) {
+            assert_ne!(own, of(changed, "2\n"), "{name}");
         }
         assert_eq!(own, of(3, "2\n"), "a header that is not included");
     }

@@ -85,8 +85,8 @@ pub enum Refused {
     Unsupported(String, String),
     /// The source does not compile: the options, and the log.
     Failed(Vec<String>, String),
-    /// A header is not installed: the options, what is missing, the help text, and the log.
-    MissingHeader(Vec<String>, String, String, String),
+    /// A header is not installed: what is missing, the help text, and the log.
+    MissingHeader(String, String, String),
     /// Memory ran out: the options, and the log.
     OutOfMemory(Vec<String>, String),
     /// A file or the compiler could not be used: the message.
@@ -100,12 +100,8 @@ impl From<CompileError> for Refused {
             CompileError::Unsupported { what, help } => Refused::Unsupported(what, help),
             CompileError::Failed { options, log, .. } => Refused::Failed(options, log),
             CompileError::MissingHeader {
-                options,
-                what,
-                help,
-                log,
-                ..
-            } => Refused::MissingHeader(options, what, help, log),
+                what, help, log, ..
+            } => Refused::MissingHeader(what, help, log),
             CompileError::OutOfMemory { options, log, .. } => Refused::OutOfMemory(options, log),
             other => Refused::Io(other.to_string()),
         }
@@ -119,9 +115,8 @@ impl Refused {
             Refused::NotFound(what, looked, help) => CompileError::NotFound { what, looked, help },
             Refused::Unsupported(what, help) => CompileError::Unsupported { what, help },
             Refused::Failed(options, log) => CompileError::Failed { name, options, log },
-            Refused::MissingHeader(options, what, help, log) => CompileError::MissingHeader {
+            Refused::MissingHeader(what, help, log) => CompileError::MissingHeader {
                 name,
-                options,
                 what,
                 help,
                 log,
@@ -167,7 +162,6 @@ mod tests {
             },
             CompileError::MissingHeader {
                 name: name.clone(),
-                options: options.clone(),
                 what: "`a.h` is not installed".into(),
                 help: "b".into(),
                 log: log.clone(),

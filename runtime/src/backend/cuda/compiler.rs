@@ -230,7 +230,6 @@ impl NvrtcCompiler {
         match missing {
             Some(Missing { what, help }) => CompileError::MissingHeader {
                 name,
-                options,
                 what,
                 help,
                 log,
