@@ -124,7 +124,7 @@ impl TargetContext<'_> {
             .reporter
             .stage(Stage::Compile, configs.len() as u64);
         match self.baseline(task) {
-            Some(Outcome::NotInstalled { text } | Outcome::DiskFull { text }) => {
+            Some(Outcome::NotInstalled { text }) => {
                 check.error = Some(text);
                 return Ok(check);
             }
@@ -195,9 +195,9 @@ impl TargetContext<'_> {
         for (config, verdict) in verdicts? {
             match verdict {
                 ConfigVerdict::Launchable { spills } => check.count_launchable(spills),
-                // The machine is to blame, and the other configs would end in the same way.
+                // The other configs would end in the same way.
                 ConfigVerdict::Excluded {
-                    outcome: Outcome::NotInstalled { text } | Outcome::DiskFull { text },
+                    outcome: Outcome::NotInstalled { text },
                     ..
                 } => check.error = Some(text),
                 ConfigVerdict::Excluded {
