@@ -10,6 +10,7 @@ pub mod cuda_stand_in;
 pub mod hip_host;
 pub mod hiprtc_stand_in;
 pub mod importers;
+pub mod plain_package;
 pub mod recorded;
 pub mod s3;
 pub mod scale_package;

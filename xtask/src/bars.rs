@@ -197,7 +197,14 @@ const BARS: &[Bar] = &[
         "deceiving kernels are not proven",
         &[("kiln-tests", "tuning", "deceiving::")],
     ),
-    (TOOLCHAINS, "every version and installation of NVRTC", &[]),
+    (
+        TOOLCHAINS,
+        "every version and installation of NVRTC",
+        &[
+            ("kiln-tests", "devices", "toolchains::"),
+            ("kiln-tests", "devices", "same_bytes::"),
+        ],
+    ),
 ];
 
 /// Used instead of the name of a test file. It stands for all tests of a package, including those of its library.
@@ -248,6 +255,9 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
         ));
     }
     for (number, title, tests) in chosen {
+        if *number == TOOLCHAINS {
+            toolchains::install()?;
+        }
         for (package, file, filter) in *tests {
             step::run(
                 &format!("bar {number}, {title}"),
@@ -257,7 +267,6 @@ pub fn run(number: Option<u32>) -> Result<(), String> {
         match *number {
             FUZZING => fuzz::run()?,
             BUCKETS => buckets::run()?,
-            TOOLCHAINS => toolchains::run()?,
             SPEED => step::run(title, &mut cargo(&TUNE_LIBRARY))?,
             _ => {}
         }

@@ -304,9 +304,9 @@ impl Outcome {
     }
 
     /// Whether the outcome is final, so later runs do not try the config again. An outcome with an external cause (the
-    /// compiler was killed, a header is not installed, the device was lost, a disk is full) is never final. The cause of a compiler crash, a
-    /// compile timeout, an internal error or a killed worker may be the config, so such an outcome is final at attempt
-    /// number [`ATTEMPTS`]. All other outcomes are final.
+    /// compiler was killed, a header is not installed, the device was lost, a disk is full) is never final. The cause of
+    /// a compiler crash, a compile timeout, an internal error or a killed worker may be the config, so such an outcome is
+    /// final at attempt number [`ATTEMPTS`]. All other outcomes are final.
     pub fn stands(&self, attempt: u32) -> bool {
         match self {
             Outcome::CompilerLost { crashed: false, .. }

@@ -71,10 +71,8 @@ pub fn hash(source: &str, folders: &[PathBuf]) -> Option<Hash> {
 
 /// The file of an included header. The order of search is that of compilers.
 fn find(from: Option<&Path>, included: &Included, folders: &[PathBuf]) -> Option<PathBuf> {
-    let beside = from.filter(|_| included.quoted);
-    let folders = beside
-        .into_iter()
-        .chain(folders.iter().map(PathBuf::as_path));
+    let own = from.filter(|_| included.quoted);
+    let folders = own.into_iter().chain(folders.iter().map(PathBuf::as_path));
     folders
         .map(|folder| folder.join(&included.name))
         .find(|path| path.is_file())

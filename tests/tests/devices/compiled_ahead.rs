@@ -17,6 +17,7 @@ use kiln_spec::Backend;
 use kiln_tests::capability::{Need, OLDER_NVRTC, have, older_nvrtc};
 use kiln_tests::command::{child_test, expect_code, stderr, stdout, tune_alone};
 use kiln_tests::cuda_stand_in::{build, build_nvml};
+use kiln_tests::plain_package::write_package;
 use kiln_tuner::cli::options::DEFAULT_TRIALS;
 use kiln_tuner::cli::{DEFAULT_SEED, DEFAULT_STRATEGY};
 use kiln_tuner::compile_only::FirstConfigs;
@@ -62,16 +63,11 @@ fn package() -> tempfile::TempDir {
     let root = folder.path();
     build(root);
     build_nvml(root);
-    std::fs::create_dir(root.join("src")).expect("a folder should be made");
-    let manifest =
-        "[package]\nname = \"adding\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    for (path, text) in [
-        ("Cargo.toml", manifest),
-        ("src/lib.rs", SPEC),
-        ("src/add.cu", SOURCE),
-    ] {
-        std::fs::write(root.join(path), text).expect("a file should be written");
-    }
+    write_package(
+        root,
+        "adding",
+        &[("src/lib.rs", SPEC), ("src/add.cu", SOURCE)],
+    );
     folder
 }
 

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use kiln_tests::capability::{Need, have, older_nvrtc};
 use kiln_tests::command::{expect_code, tune_alone};
+use kiln_tests::plain_package::write_package;
 use tempfile::TempDir;
 
-const MANIFEST: &str =
-    "[package]\nname = \"halves\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 const CRATE: &str = include_str!("../../fixtures/adding/src/lib.rs");
 const SOURCE: &str = include_str!("../../fixtures/adding/src/add.cu");
 
@@ -21,14 +20,8 @@ fn package() -> TempDir {
 /// A package with this source of its kernel.
 fn package_of(source: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
-    fs::create_dir(folder.path().join("src")).expect("a folder should be made");
-    for (path, text) in [
-        ("Cargo.toml", MANIFEST),
-        ("src/lib.rs", CRATE),
-        ("src/add.cu", source),
-    ] {
-        fs::write(folder.path().join(path), text).expect("a file should be written");
-    }
+    let files = [("src/lib.rs", CRATE), ("src/add.cu", source)];
+    write_package(folder.path(), "halves", &files);
     folder
 }
 

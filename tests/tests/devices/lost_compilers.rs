@@ -8,28 +8,20 @@ use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune_alone};
+use kiln_tests::plain_package::write_package;
 use serde_json::Value;
 use tempfile::TempDir;
 
-const MANIFEST: &str =
-    "[package]\nname = \"adding\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 const SOURCE: &str = include_str!("../../fixtures/adding/src/add.cu");
 const CRATE: &str = include_str!("../../fixtures/adding/src/lib.rs");
 
 /// A package with one problem and four configs.
 fn package(source: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary directory should be had");
-    let root = folder.path();
-    fs::create_dir(root.join("src")).expect("a folder should be made");
     let crate_ = CRATE.replace("(n = 1000), ", "");
     let crate_ = crate_.replace("[64, 128, 256]", "[64, 128, 256, 512]");
-    for (path, text) in [
-        ("Cargo.toml", MANIFEST),
-        ("src/lib.rs", &crate_),
-        ("src/add.cu", source),
-    ] {
-        fs::write(root.join(path), text).expect("a file should be written");
-    }
+    let files = [("src/lib.rs", &*crate_), ("src/add.cu", source)];
+    write_package(folder.path(), "adding", &files);
     folder
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use kiln_tests::capability::{Need, OLDER_NVRTC, have, in_full, older_nvrtc};
 use kiln_tests::command::{expect_code, tune_alone, workspace};
-use tempfile::TempDir;
+use kiln_tests::plain_package::write_package;
 
 const LIBRARY: &str = r#"//! A kernel with an unnamed namespace, static variables and an assertion.
 use kiln::tuned_kernel;
@@ -44,25 +44,6 @@ __global__ void scale(unsigned n, const float* x, float* y)
     if (i < n) y[i] = scaled(Scale{table[i & 3]}, x[i]) + held[threadIdx.x];
 }
 "#;
-
-/// A crate with the kernel, in a folder with this name.
-fn crate_in(name: &str) -> TempDir {
-    let folder = tempfile::Builder::new()
-        .prefix(name)
-        .tempdir()
-        .expect("a folder should be made");
-    let manifest =
-        "[package]\nname = \"scales\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    fs::create_dir(folder.path().join("src")).expect("a folder should be made");
-    for (path, text) in [
-        ("Cargo.toml", manifest),
-        ("src/lib.rs", LIBRARY),
-        ("src/scale.cu", SOURCE),
-    ] {
-        fs::write(folder.path().join(path), text).expect("a file should be written");
-    }
-    folder
-}
 
 /// The image in an artifact file: the last of five fields, each with its length before it.
 fn image(file: &[u8]) -> Vec<u8> {
@@ -105,48 +86,47 @@ fn are_equal(target: &str, nvrtc: Option<&str>) {
     let runs = if in_full() { 20 } else { 2 };
     let mut first: Option<BTreeMap<String, Vec<u8>>> = None;
     for run in 0..runs {
-        let crate_ = crate_in(&"deep-".repeat(1 + run % 7));
-        let cache = crate_.path().join("cache");
-        let mut inspect = tune_alone(crate_.path(), &cache);
-        inspect
-            .args(["inspect", "--target", target, "--all-corners"])
-            .env("TMPDIR", crate_.path());
-        let mut library = tune_alone(&workspace(), &cache);
-        library.args([
-            "inspect",
-            "-p",
-            "kiln-kernels",
-            "--target",
-            target,
-            "--baseline",
-        ]);
-        for command in [Some(&mut inspect), in_full().then_some(&mut library)]
-            .into_iter()
-            .flatten()
-        {
-            if let Some(version) = nvrtc {
-                command.env("KILN_NVRTC", older_nvrtc(version));
-            }
-            expect_code(command, 0);
-        }
-        let found = images(&cache);
+        let found = images_of_run(run, target, nvrtc);
         let Some(first) = &first else {
             first = Some(found);
             continue;
         };
-        assert!(
-            first.keys().eq(found.keys()),
-            "{target}: the keys differ in run {run}"
-        );
+        let keys = first.keys().eq(found.keys());
+        assert!(keys, "{target}: the keys differ in run {run}");
         for (key, image) in first {
             assert!(found[key] == *image, "{target}: {key} differs in run {run}");
         }
     }
+    let count = first.unwrap_or_default().len();
     let version = nvrtc.unwrap_or("newest");
-    println!(
-        "{target}, {version}: {} images are equal in {runs} processes",
-        first.unwrap_or_default().len()
+    println!("{target}, {version}: {count} images are equal in {runs} processes");
+}
+
+/// The images that one process compiles, in folders whose names no other run has.
+fn images_of_run(run: usize, target: &str, nvrtc: Option<&str>) -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::Builder::new()
+        .prefix(&"deep-".repeat(1 + run % 7))
+        .tempdir();
+    let folder = folder.expect("a folder should be made");
+    let (root, cache) = (folder.path(), folder.path().join("cache"));
+    write_package(
+        root,
+        "scales",
+        &[("src/lib.rs", LIBRARY), ("src/scale.cu", SOURCE)],
     );
+    let inspect = |root: &Path, more: &[&str]| {
+        let mut inspect = tune_alone(root, &cache);
+        inspect.args(["inspect", "--target", target]).args(more);
+        if let Some(version) = nvrtc {
+            inspect.env("KILN_NVRTC", older_nvrtc(version));
+        }
+        expect_code(inspect.env("TMPDIR", folder.path()), 0);
+    };
+    inspect(root, &["--all-corners"]);
+    if in_full() {
+        inspect(&workspace(), &["-p", "kiln-kernels", "--baseline"]);
+    }
+    images(&cache)
 }
 
 #[test]

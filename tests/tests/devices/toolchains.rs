@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use kiln_tests::capability::{Need, have, older_nvrtc};
 use kiln_tests::command::{expect_code, stdout, tune_alone, workspace};
+use kiln_tests::plain_package::write_package;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -117,7 +118,7 @@ impl Wheels {
         fs::create_dir_all(&folder).expect("a folder should be made");
         let libraries = fs::read_dir(self.folder.join(own)).expect("NVRTC should be there");
         for library in libraries.flatten().filter(|file| file.path().is_file()) {
-            // A link would lead to the headers beside the original.
+            // A link would lead to the headers of the original.
             let copy = folder.join(library.file_name());
             fs::hard_link(library.path(), &copy)
                 .or_else(|_| fs::copy(library.path(), &copy).map(drop))
@@ -158,39 +159,87 @@ impl Wheels {
     }
 }
 
-/// The crate of kernels that include one header each.
+/// The declaration of a header kernel.
+const DECLARATION: &str = r#"
+#[kiln::tuned_kernel(
+    source = "NAME.cu",
+    params(THREADS in [32, 64]),
+    baseline(THREADS = 32),
+    where(n % THREADS == 0),
+    grid(n / THREADS),
+    block(THREADS),
+    problems((n = 4096)),
+    untuned = allow,
+    only(cuda),
+)]
+unsafe extern "C" {
+    /// y = f(x)
+    pub fn NAME(n: u32, #[len(n)] x: &[f32], #[len(n)] y: &mut [f32]);
+}
+"#;
+
+/// A package of kernels that include one header each.
 fn kernels() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder should be made");
-    let manifest = "[package]\nname = \"header-kernels\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    fs::write(folder.path().join("Cargo.toml"), manifest).expect("a file should be written");
-    let sources = folder.path().join("src");
-    fs::create_dir(&sources).expect("a folder should be made");
-    let all = fs::read_dir(workspace().join("tests/fixtures/header_kernels/src"));
-    for source in all.expect("the kernels should be there").flatten() {
-        fs::copy(source.path(), sources.join(source.file_name())).expect("a file should be copied");
+    let sources = fs::read_dir(workspace().join("tests/fixtures/header_kernels"));
+    let mut library = String::from("//! Kernels that include one header each.\n");
+    let mut files = Vec::new();
+    for source in sources.expect("the kernels should be there").flatten() {
+        let text = fs::read_to_string(source.path()).expect("a kernel should be readable");
+        let file = source.file_name().to_string_lossy().into_owned();
+        library += &DECLARATION.replace("NAME", file.trim_end_matches(".cu"));
+        files.push((format!("src/{file}"), text));
     }
+    files.push(("src/lib.rs".into(), library));
+    let files: Vec<_> = files
+        .iter()
+        .map(|(path, text)| (&**path, &**text))
+        .collect();
+    write_package(folder.path(), "header-kernels", &files);
     folder
 }
 
-/// The kernels that do not compile, with the reason.
-fn failures(
-    crate_: &Path,
-    cache: &Path,
-    nvrtc: &Path,
-    target: &str,
-    more: &[&str],
-) -> Vec<(String, String)> {
-    let mut inspect = tune_alone(crate_, cache);
-    inspect.args(["inspect", "--target", target, "--baseline", "--json"]);
-    inspect.args(more).env("KILN_NVRTC", nvrtc);
-    let output = inspect.output().expect("tune should run");
-    let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("it should be JSON");
-    assert!(!rows.is_empty());
-    let failed = rows.iter().filter(|row| !row["error"].is_null());
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    failed
-        .map(|row| (text(&row["kernel"]), text(&row["error"])))
-        .collect()
+/// The baselines that were compiled, and those of them that do not compile, with the reason.
+struct Compiled {
+    count: usize,
+    failed: Vec<(String, String)>,
+}
+
+impl Compiled {
+    /// Compiles the baselines of a package with the NVRTC below a folder.
+    fn of(package: &Path, cache: &Path, nvrtc: &Path, target: &str, more: &[&str]) -> Compiled {
+        let mut inspect = tune_alone(package, cache);
+        inspect.args(["inspect", "--target", target, "--baseline", "--json"]);
+        inspect.args(more).env("KILN_NVRTC", nvrtc);
+        let output = inspect.output().expect("tune should run");
+        let rows: Vec<Value> = serde_json::from_str(&stdout(&output)).expect("it should be JSON");
+        assert!(!rows.is_empty());
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let failed = rows.iter().filter(|row| !row["error"].is_null());
+        let failed = failed.map(|row| (text(&row["kernel"]), text(&row["error"])));
+        Compiled {
+            count: rows.len(),
+            failed: failed.collect(),
+        }
+    }
+
+    /// The failures that do not say what to install.
+    fn untold(&self) -> Vec<&(String, String)> {
+        let says = |why: &str| {
+            let what = [
+                "` is not installed",
+                "of this version includes a header for host code",
+            ];
+            let help = [
+                "nvidia-cuda-",
+                "help: `apt install ",
+                "help: set KILN_NVRTC",
+            ];
+            let contains = |words: &[&str]| words.iter().any(|words| why.contains(words));
+            contains(&what) && contains(&help)
+        };
+        self.failed.iter().filter(|(_, why)| !says(why)).collect()
+    }
 }
 
 /// A folder for installations, on the disk of the wheels, so that libraries need not be copied.
@@ -198,23 +247,6 @@ fn folder() -> TempDir {
     let parent = workspace().join("target/tmp");
     fs::create_dir_all(&parent).expect("a folder should be made");
     tempfile::tempdir_in(parent).expect("a folder should be made")
-}
-
-/// The failures that do not say what to install.
-fn untold(failed: &[(String, String)]) -> Vec<&(String, String)> {
-    let says = |why: &str| {
-        let what = [
-            "` is not installed",
-            "of this version includes a header for host code",
-        ];
-        let help = [
-            "nvidia-cuda-",
-            "help: `apt install ",
-            "help: set KILN_NVRTC",
-        ];
-        what.iter().any(|words| why.contains(words)) && help.iter().any(|words| why.contains(words))
-    };
-    failed.iter().filter(|(_, why)| !says(why)).collect()
 }
 
 #[test]
@@ -229,8 +261,13 @@ fn a_kernel_compiles_with_every_installation_or_the_missing_package_is_named() {
         wheels.install_all(root.path(), layout, parts);
         let cache = root.path().join("cache");
         let few = ["-k", "matrix_product,warp_group,standard_limits"];
-        let failed = failures(crate_.path(), &cache, root.path(), "sm_86", &few);
-        assert!(untold(&failed).is_empty(), "{name}: {:#?}", untold(&failed));
+        let compiled = Compiled::of(crate_.path(), &cache, root.path(), "sm_86", &few);
+        assert!(
+            compiled.untold().is_empty(),
+            "{name}: {:#?}",
+            compiled.untold()
+        );
+        let failed = compiled.failed;
         assert_eq!(failed.is_empty(), parts == ALL, "{name}: {failed:#?}");
     }
 }
@@ -266,20 +303,21 @@ fn every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missi
                 let root = folder();
                 wheels.install_all(root.path(), layout, parts);
                 let cache = root.path().join("cache");
-                let own = failures(crate_.path(), &cache, root.path(), target, &[]);
-                let of_library = failures(
-                    &library,
-                    &cache,
-                    root.path(),
-                    target,
-                    &["-p", "kiln-kernels"],
-                );
-                let failed = [&own[..], &of_library[..]].concat();
-                let at = format!("{version}, {target}, {name}");
-                assert!(untold(&failed).is_empty(), "{at}: {:#?}", untold(&failed));
-                let is_whole = parts == ALL && *version >= *FIRST_WHOLE;
-                assert!(!is_whole || failed.is_empty(), "{at}: {failed:#?}");
-                format!("{} + {}", 10 - own.len(), 20 - of_library.len())
+                let of = |package: &Path, more: &[&str]| {
+                    let compiled = Compiled::of(package, &cache, root.path(), target, more);
+                    let at = format!("{version}, {target}, {name}");
+                    assert!(
+                        compiled.untold().is_empty(),
+                        "{at}: {:#?}",
+                        compiled.untold()
+                    );
+                    let is_whole = parts == ALL && *version >= *FIRST_WHOLE;
+                    let failed = &compiled.failed;
+                    assert!(!is_whole || failed.is_empty(), "{at}: {failed:#?}");
+                    compiled.count - failed.len()
+                };
+                let own = of(crate_.path(), &[]);
+                format!("{own} + {}", of(&library, &["-p", "kiln-kernels"]))
             });
             println!("| {version} | {target} | {} |", cells.join(" | "));
         }

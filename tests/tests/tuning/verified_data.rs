@@ -473,8 +473,8 @@ fn a_config_that_is_wrong_where_random_inputs_do_not_show_it_fails() {
 
 #[test]
 fn indices_without_a_fill_stay_inside_their_table() {
-    // The default is `below(16)`. With unusual indices, the baseline reads outside the table. Only its check build may do so:
-    // a release build could destroy anything.
+    // The default is `below(16)`. With unusual indices, the baseline reads outside the table. Only its check build may do
+    // so: a release build could destroy anything.
     let test = "indices_without_a_fill_stay_inside_their_table";
     let folder = tempfile::tempdir().expect("a folder should be made");
     let mark = folder.path().join("outside");

@@ -118,13 +118,13 @@ impl NvrtcCompiler {
         })
     }
 
-    /// The folders of the CUDA headers, in order of search: those that NVRTC contains, then those near it. An NVRTC may
-    /// lack some headers that a package beside it has: 13.3 lacks `crt/mma.h`. The first call unpacks what NVRTC
-    /// contains. So does a call after it was deleted.
+    /// The folders of the CUDA headers, in order of search: those that NVRTC contains, then those that are installed with
+    /// it. NVRTC may lack a header that an installed package has: 13.3 lacks `crt/mma.h`. The first call unpacks what
+    /// NVRTC contains. So does a call after it was deleted.
     fn all_header_folders(&self) -> Result<Vec<PathBuf>, CompileError> {
-        let beside = headers::folders(&self.library.file);
+        let installed = headers::folders(&self.library.file);
         if !self.library.nvrtc.bundles_headers {
-            return Ok(beside);
+            return Ok(installed);
         }
         let name = format!("nvrtc-{}", self.library.build);
         let unpack = |folder: &Path| {
@@ -134,7 +134,7 @@ impl NvrtcCompiler {
         let bundled = IncludeFolder::filled(&name, manifest::holds, unpack)
             .map_err(|error| CompileError::io("unpacking NVRTC's headers", error))?;
         let bundled = [bundled.path().to_owned(), bundled.path().join("cccl")];
-        Ok(bundled.into_iter().chain(beside).collect())
+        Ok(bundled.into_iter().chain(installed).collect())
     }
 
     /// Makes NVRTC write its headers into a folder. NVRTC does this at the start of a compile whose options contain

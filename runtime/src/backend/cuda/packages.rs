@@ -145,7 +145,7 @@ pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) 
     })
 }
 
-/// The command that installs a package beside the NVRTC at a path, of a version.
+/// The command that installs a package for the NVRTC at a path, of a version.
 fn install(package: Package, library: &Path, version: (u32, u32)) -> String {
     let (major, minor) = version;
     if let Some(site) = folder_of_wheels(library) {
