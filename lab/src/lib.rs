@@ -13,6 +13,7 @@ pub mod check;
 pub mod device_session;
 mod error;
 pub mod footprint;
+mod header_table;
 pub mod kept_worker;
 pub mod listing;
 pub mod machine;

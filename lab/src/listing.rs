@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use kiln::compiler::{BuildKind, CompileError};
+use kiln::artifacts::ArtifactCache;
+use kiln::compiler::{BuildKind, CompileError, Compiler, CompilerIdentity};
 use kiln::device::DeviceBackend;
 use kiln_spec::Backend;
-use kiln_spec::targets::TARGETS;
+use kiln_spec::targets::{KnownTarget, TARGETS};
 use serde::Serialize;
+
+use crate::header_table::{self, Headers};
 
 /// The devices of this machine, the compilers for other GPUs, the simulated GPUs, and the devices that are missing.
 #[derive(Serialize)]
@@ -15,6 +18,8 @@ pub struct Listing {
     /// For each GPU architecture in the target table, the compiler on this machine that can compile for it, or the part
     /// that is missing.
     targets: BTreeMap<&'static str, CompilerStatus>,
+    /// For each compiler of a GPU, the headers that kernels can include.
+    headers: BTreeMap<String, Headers>,
     /// Simulated GPUs: smoke tests can execute images for these GPUs without the hardware.
     simulated: Vec<String>,
     /// Devices that are not available, by name. The value is the reason: the backend finds no device, or the device
@@ -32,7 +37,7 @@ enum CompilerStatus {
 }
 
 impl CompilerStatus {
-    fn of(compiler: Result<&dyn kiln::compiler::Compiler, &CompileError>) -> CompilerStatus {
+    fn of(compiler: Result<&dyn Compiler, &CompileError>) -> CompilerStatus {
         match compiler {
             Ok(compiler) => CompilerStatus::Found(compiler.identity().to_string()),
             Err(error) => CompilerStatus::Missing(error.to_string()),
@@ -58,21 +63,22 @@ impl Listing {
     pub fn now() -> Listing {
         let devices = kiln::devices();
         let missing = kiln::devices::missing();
-        let compiler = |arch| {
-            let compiler = kiln::compile_only::compiler(arch);
-            CompilerStatus::of(compiler.as_deref())
-        };
         let without_device = TARGETS
             .iter()
             .filter(|target| target.backend != Backend::Cpu);
+        let compilers: Vec<_> = without_device
+            .map(|target| (target, kiln::compile_only::compiler(target.arch)))
+            .collect();
         Listing {
             devices: devices
                 .iter()
                 .map(|device| ListedDevice::of(&**device))
                 .collect(),
-            targets: without_device
-                .map(|target| (target.arch, compiler(target.arch)))
+            targets: compilers
+                .iter()
+                .map(|(target, compiler)| (target.arch, CompilerStatus::of(compiler.as_deref())))
                 .collect(),
+            headers: headers(&compilers),
             simulated: kiln::devices::simulated(),
             missing: missing
                 .into_iter()
@@ -88,6 +94,7 @@ impl Listing {
         for (arch, compiler) in &self.targets {
             text += &format!("  {arch:<10} {}\n", compiler_text(compiler));
         }
+        text += &header_table::to_text(&self.headers);
         text += &format!(
             "simulated, without a clock: {}\n",
             self.simulated.join(", ")
@@ -97,6 +104,23 @@ impl Listing {
         }
         text
     }
+}
+
+/// A compiler, or why there is none.
+type FoundCompiler = Result<Box<dyn Compiler>, CompileError>;
+
+/// The headers that each compiler can include. A compiler of several targets is asked once.
+fn headers(compilers: &[(&KnownTarget, FoundCompiler)]) -> BTreeMap<String, Headers> {
+    let cache = ArtifactCache::of_user();
+    let mut found = BTreeMap::new();
+    for (target, compiler) in compilers {
+        let Ok(compiler) = compiler else { continue };
+        let CompilerIdentity { name, version, .. } = compiler.identity();
+        found
+            .entry(format!("{name} {version}"))
+            .or_insert_with(|| Headers::of(&**compiler, target.backend, cache.as_ref()));
+    }
+    found
 }
 
 fn compiler_text(compiler: &CompilerStatus) -> String {

@@ -54,6 +54,13 @@ pub struct KernelInfo {
     pub static_shared_bytes: u32,
     /// Maximum number of threads of a block.
     pub max_threads: u32,
+    /// The only block (threads along x, y, z) with which the kernel can be launched; `None` if it requires none.
+    pub required_block: Option<[u32; 3]>,
+    /// Blocks per cluster along each axis; `None` without clusters. The simulator runs the blocks of a cluster like any
+    /// other blocks; instructions that depend on clusters are not implemented.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether the grid of a launch counts clusters instead of blocks.
+    pub grid_of_clusters: bool,
 }
 
 /// A decoded kernel of an image.
@@ -134,6 +141,9 @@ impl Kernel {
                 parameters,
                 static_shared_bytes: metadata.shared_bytes,
                 max_threads: metadata.max_threads,
+                required_block: None,
+                cluster: None,
+                grid_of_clusters: false,
             },
             program: KernelProgram::Gfx11(Box::new(kernel)),
         }
@@ -149,6 +159,9 @@ impl Kernel {
             parameter_bytes: entry.parameter_bytes(),
             static_shared_bytes: entry.static_bytes(),
             max_threads: entry.max_threads(),
+            required_block: entry.required_threads(),
+            cluster: entry.cluster(),
+            grid_of_clusters: entry.grid_of_clusters(),
         };
         Kernel {
             info,

@@ -17,6 +17,7 @@ pub mod csp;
 pub mod device;
 pub mod expr;
 pub mod hash;
+pub mod kernel_limits;
 pub mod model;
 #[cfg(feature = "parse")]
 pub mod parse;
@@ -50,6 +51,7 @@ pub use device::limits::{DeviceLimit, DeviceLimits};
 pub use device::{Backend, DeviceKey, DeviceKeyError, UnknownBackend};
 pub use expr::{EvalError, Expr, Scope, Value};
 pub use hash::{ConfigHash, Hash, NotAHash, SourceHash, SpecHash};
+pub use kernel_limits::{Cluster, KernelLimits, Unlaunchable};
 pub use model::*;
 pub use plan::{LaunchPlan, PlanError};
 pub use problem::{Problem, ProblemValue};

@@ -8,6 +8,7 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
+use crate::kernel_limits::Unlaunchable;
 use crate::model::{ArgSpec, ElemType, Geometry, KernelSpec, ScalarArg, ScalarType, SliceArg};
 use crate::problem::Problem;
 
@@ -105,6 +106,9 @@ pub enum PlanError {
         /// The device's limit.
         limit: u64,
     },
+    /// The launch does not meet a requirement of the compiled kernel.
+    #[error(transparent)]
+    Kernel(#[from] Unlaunchable),
 }
 
 /// The names that the expressions of one launch can use, with their values. The values come from a config, a problem,

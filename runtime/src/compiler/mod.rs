@@ -60,6 +60,12 @@ pub trait Compiler: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
+    /// The command that installs the headers of [`Self::header_folders`], in the way in which the compiler is installed;
+    /// `None` if the compiler has no such headers.
+    fn installs_headers(&self) -> Option<String> {
+        None
+    }
+
     /// Compiles one source text. Blocks until the compile ends. Several threads may call this at the same time.
     ///
     /// # Errors

@@ -9,6 +9,8 @@
 pub mod amd_metadata;
 mod code_object;
 mod cubin;
+#[doc(hidden)]
+pub mod cubin_info;
 mod elf;
 mod error;
 #[cfg(test)]

@@ -2,17 +2,15 @@
 
 use std::any::Any;
 
-use kiln_spec::{DeviceLimits, LaunchPlan, PlanError};
+use kiln_spec::{KernelLimits, LaunchPlan, PlanError};
 
-use crate::device::{DeviceError, Function, KernelArgs};
+use crate::device::{DeviceError, DeviceInfo, Function, KernelArgs};
 
 /// The limits of a loaded kernel, as its image or the driver reports them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelBounds {
-    /// Static shared memory that the kernel declares, in bytes.
-    pub static_shared_bytes: u32,
-    /// Maximum number of threads per block, which depends on the kernel's registers and its declared launch bounds.
-    pub max_threads: u32,
+    /// What the kernel requires of its launches.
+    pub kernel: KernelLimits,
     /// Number of parameters; `None` if it is not known.
     pub parameters: Option<usize>,
 }
@@ -31,13 +29,14 @@ pub(crate) fn check_launch(
     function: &Function,
     plan: &LaunchPlan,
     args: KernelArgs<'_>,
-    limits: &DeviceLimits,
-    bounds: KernelBounds,
+    info: &DeviceInfo,
+    bounds: &KernelBounds,
     of_backend: impl FnOnce(&LaunchPlan) -> Result<(), PlanError>,
 ) -> Result<(), DeviceError> {
-    plan.check(limits)
+    let of_kernel = || bounds.kernel.check(info.key.backend, &info.limits, plan);
+    plan.check(&info.limits)
         .and_then(|()| of_backend(plan))
-        .and_then(|()| bounds.check(plan, limits.shared_bytes_per_block))
+        .and_then(|()| Ok(of_kernel()?))
         .map_err(|error| DeviceError::Plan {
             symbol: function.symbol().into(),
             error,
@@ -98,65 +97,9 @@ pub(crate) fn refused(symbol: &str, text: String) -> DeviceError {
     }
 }
 
-impl KernelBounds {
-    /// Checks that the threads and the shared memory of a block are within the kernel's limits. Static shared memory
-    /// counts towards the limit even if the launch uses no dynamic shared memory.
-    #[inline]
-    fn check(self, plan: &LaunchPlan, shared_limit: u32) -> Result<(), PlanError> {
-        let shared = u64::from(self.static_shared_bytes) + u64::from(plan.shared_bytes);
-        let checks = [
-            (
-                "threads per block of this kernel",
-                plan.threads_per_block(),
-                self.max_threads,
-            ),
-            ("static and dynamic shared memory", shared, shared_limit),
-        ];
-        for (what, value, limit) in checks {
-            let limit = u64::from(limit);
-            if value > limit {
-                return Err(PlanError::Limit { what, value, limit });
-            }
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn bounds(static_shared_bytes: u32, max_threads: u32) -> KernelBounds {
-        KernelBounds {
-            static_shared_bytes,
-            max_threads,
-            parameters: None,
-        }
-    }
-
-    #[test]
-    fn static_shared_memory_counts_against_the_limit() {
-        let plan = LaunchPlan {
-            grid: [1; 3],
-            block: [1; 3],
-            shared_bytes: 100,
-        };
-        assert_eq!(bounds(900, 1).check(&plan, 1000), Ok(()));
-        assert!(bounds(901, 1).check(&plan, 1000).is_err());
-        assert!(bounds(u32::MAX, 1).check(&plan, 1000).is_err());
-    }
-
-    #[test]
-    fn a_block_of_more_threads_than_the_kernel_allows_is_refused_with_both_numbers() {
-        let plan = LaunchPlan {
-            grid: [1; 3],
-            block: [32, 5, 1],
-            shared_bytes: 0,
-        };
-        assert_eq!(bounds(0, 160).check(&plan, 0), Ok(()));
-        let error = bounds(0, 159).check(&plan, 0).unwrap_err().to_string();
-        assert!(error.contains("160") && error.contains("159"), "{error}");
-    }
 
     #[test]
     fn a_range_ends_within_its_allocation_or_is_refused() {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::clusters::OfCluster;
 use super::regs::{Args, FILES, Regs, Run};
 
 /// The register files of a warp.
@@ -38,6 +39,7 @@ pub(super) enum Special {
     Ntid(usize),
     Ctaid(usize),
     Nctaid(usize),
+    Cluster(OfCluster),
     Laneid,
     Warpid,
     Nwarpid,
@@ -364,6 +366,10 @@ pub(super) struct Code {
     pub local_bytes: u32,
     pub max_threads: u32,
     pub required_threads: Option<[u32; 3]>,
+    /// Blocks per cluster, from `.reqnctapercluster`.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether the grid counts clusters (`.blocksareclusters`).
+    pub grid_of_clusters: bool,
     /// The size of the narrowest access to shared memory, in bytes.
     pub granule: u32,
 }

@@ -53,6 +53,16 @@ impl<'a> Entry<'a> {
         self.code.required_threads
     }
 
+    /// Blocks per cluster, from `.reqnctapercluster`, or `None` without this directive.
+    pub fn cluster(&self) -> Option<[u32; 3]> {
+        self.code.cluster
+    }
+
+    /// Whether the grid of a launch counts clusters, from `.blocksareclusters`.
+    pub fn grid_of_clusters(&self) -> bool {
+        self.code.grid_of_clusters
+    }
+
     /// The instructions and features of this kernel that the simulator lacks. A launch that reaches one of them fails.
     pub fn not_implemented(&self) -> Vec<&'a str> {
         let names = self.code.insts.iter().filter_map(|inst| match &inst.op {
@@ -226,6 +236,7 @@ impl Kernel {
                     Special::Tid(1) => thread / x % y,
                     Special::Tid(_) => thread / x / y,
                     Special::Ctaid(axis) => index[axis],
+                    Special::Cluster(what) => what.value(self.code.cluster, launch.grid, index),
                     Special::Laneid => lane,
                     Special::Warpid => warp,
                     Special::LanemaskEq => 1 << lane,

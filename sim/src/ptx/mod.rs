@@ -3,6 +3,7 @@
 mod alu;
 mod begin;
 mod cells;
+mod clusters;
 mod code;
 mod descriptor;
 mod exact;

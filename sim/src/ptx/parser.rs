@@ -185,12 +185,19 @@ impl<'a> Parser<'a> {
             parameters: self.parameters()?,
             max_threads: None,
             required_threads: None,
+            cluster: None,
+            grid_of_clusters: false,
             body: None,
         };
         loop {
             match self.peek().text {
                 ".maxntid" => function.max_threads = Some(self.extents()?),
                 ".reqntid" => function.required_threads = Some(self.extents()?),
+                ".reqnctapercluster" => function.cluster = Some(self.extents()?),
+                ".blocksareclusters" => {
+                    self.next();
+                    function.grid_of_clusters = true;
+                }
                 "{" => {
                     function.body = Some(self.body()?);
                     return Ok(function);

@@ -65,6 +65,10 @@ pub(super) struct Function<'a> {
     pub parameters: Vec<Variable<'a>>,
     pub max_threads: Option<[u32; 3]>,
     pub required_threads: Option<[u32; 3]>,
+    /// Blocks per cluster, from `.reqnctapercluster`.
+    pub cluster: Option<[u32; 3]>,
+    /// Whether the grid counts clusters (`.blocksareclusters`).
+    pub grid_of_clusters: bool,
     /// `None` for a declaration without a body.
     pub body: Option<Vec<Item<'a>>>,
 }

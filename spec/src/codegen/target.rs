@@ -112,6 +112,11 @@ impl Target {
         self.row().headers
     }
 
+    /// The header of the prelude that units include.
+    pub fn prelude_header(self) -> &'static str {
+        self.row().prelude
+    }
+
     /// Hash of the names and texts of the prelude.
     pub fn prelude_hash(self) -> Hash {
         prelude_hash(self.prelude())

@@ -6,6 +6,7 @@ use std::process::Command;
 use kiln::backend::cuda::NvrtcCompiler;
 use kiln::compile_only;
 use kiln::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler};
+use kiln::image::cubin_info;
 use kiln_tests::capability::{Need, have};
 
 const SCALE: &str = "\
@@ -46,6 +47,23 @@ fn a_kernel_compiles_for_every_known_nvidia_target_and_says_what_it_takes() {
         let entry = format!("Compiling entry function 'scale' for '{real}'");
         assert!(artifact.log.contains(&entry), "{}", artifact.log);
         assert!(artifact.log.contains(" registers"), "{}", artifact.log);
+    }
+}
+
+#[test]
+fn all_parameters_of_a_kernel_with_many_are_counted() {
+    if !have("a kernel with large parameters", &[Need::Nvrtc]) {
+        return;
+    }
+    for bytes in [4000, 5000] {
+        let source = format!(
+            "struct Many {{ char bytes[{bytes}]; }};\n\
+             extern \"C\" __global__ void many(Many many, char* y) {{ y[threadIdx.x] = many.bytes[threadIdx.x]; }}\n"
+        );
+        let artifact = compile("sm_89", &source).unwrap();
+        let kernel = cubin_info::kernel(&artifact.image, "many").unwrap();
+        assert_eq!(kernel.parameters, 2, "{bytes}");
+        assert_eq!(kernel.limits.parameter_bytes, bytes + 8);
     }
 }
 

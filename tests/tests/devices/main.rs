@@ -17,6 +17,7 @@ mod hip_timing;
 mod hiprtc;
 mod images;
 mod interop;
+mod limits_of_targets;
 mod lost_compilers;
 mod older_nvrtc;
 mod processes_on_a_gpu;

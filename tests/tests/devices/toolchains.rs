@@ -356,3 +356,47 @@ fn a_header_that_is_installed_or_removed_counts_at_once() {
         wheels.remove(root.path(), Layout::Wheels, Part::Crt);
     }
 }
+
+#[test]
+fn the_list_of_devices_says_which_headers_are_missing_and_what_installs_all_of_them() {
+    let test = "the_list_of_devices_says_which_headers_are_missing_and_what_installs_all_of_them";
+    if !have(test, &[Need::OlderNvrtc]) {
+        return;
+    }
+    let (wheels, root) = (Wheels::of_suite(), folder());
+    let cache = root.path().join("cache");
+    let list = || {
+        let mut devices = tune_alone(root.path(), &cache);
+        devices.args(["devices", "--json"]);
+        devices.env("KILN_NVRTC", root.path());
+        let listing = stdout(&expect_code(&mut devices, 0));
+        let listing: Value = serde_json::from_str(&listing).expect("it should be JSON");
+        listing["headers"]["nvrtc 13.0"].clone()
+    };
+    wheels.install_nvrtc(root.path(), Layout::Wheels);
+    let without = list();
+    assert_eq!(
+        without["headers"]["mma.h"], "`mma.h` is not installed",
+        "{without}"
+    );
+    let command = without["help"].as_str().unwrap_or_default();
+    for wheel in ["runtime", "crt", "cccl"] {
+        let wheel = format!("'nvidia-cuda-{wheel}==13.0.*'");
+        assert!(command.contains(&wheel), "{wheel}: {command}");
+    }
+    for part in ALL {
+        wheels.install(root.path(), Layout::Wheels, *part);
+    }
+    let with = list();
+    let headers = with["headers"].as_object().expect("it should list headers");
+    assert!(headers.len() >= 7, "{with}");
+    assert!(headers.values().all(Value::is_null), "{with}");
+    assert!(with["help"].is_null(), "{with}");
+    wheels.remove(root.path(), Layout::Wheels, Part::Crt);
+    let again = list();
+    assert_eq!(
+        again["headers"]["mma.h"], "`crt/mma.h` is not installed",
+        "{again}"
+    );
+    assert!(again["headers"]["cuda_fp16.h"].is_null(), "{again}");
+}

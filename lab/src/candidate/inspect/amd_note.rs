@@ -36,7 +36,7 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
         static_shared_bytes: required(kernel.static_shared_bytes, ".group_segment_fixed_size")?,
         spills,
         max_threads: kernel.max_threads,
-        barriers: None,
+        ..Resources::default()
     })
 }
 

@@ -4,7 +4,7 @@
 use kiln::device::DeviceInfo;
 use kiln_spec::occupancy::BlockNeeds;
 use kiln_spec::targets::{self, Multiprocessor};
-use kiln_spec::{DeviceLimits, LaunchPlan};
+use kiln_spec::{Backend, DeviceLimits, LaunchPlan, Unlaunchable};
 use thiserror::Error;
 
 use super::Resources;
@@ -14,6 +14,8 @@ use super::Resources;
 pub struct LaunchRules<'a> {
     /// The architecture. For architectures in the target table, the registers of a block are checked as well.
     pub arch: &'a str,
+    /// The backend, whose vendor sets limits of its own.
+    pub backend: Backend,
     /// The device limits, from the driver if there is one.
     pub limits: &'a DeviceLimits,
 }
@@ -22,14 +24,9 @@ pub struct LaunchRules<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CannotLaunch {
-    /// The plan has more threads per block than the launch bounds allow.
-    #[error("{}: {threads} threads per block, but the bounds allow {most}", self.name())]
-    Threads {
-        /// Threads per block.
-        threads: u64,
-        /// The maximum that the launch bounds in the source declare.
-        most: u32,
-    },
+    /// The launch does not meet a requirement of the kernel.
+    #[error(transparent)]
+    Kernel(#[from] Unlaunchable),
     /// The block needs more registers than a block can have.
     #[error("{}: {registers} of each of {threads} threads", self.name())]
     Registers {
@@ -38,25 +35,14 @@ pub enum CannotLaunch {
         /// Threads per block.
         threads: u32,
     },
-    /// The block needs more shared memory than a block can have.
-    #[error("{}: {static_bytes} static and {dynamic_bytes} dynamic bytes, but a block has {most}", self.name())]
-    Shared {
-        /// Static shared memory, in bytes.
-        static_bytes: u32,
-        /// Dynamic shared memory, in bytes.
-        dynamic_bytes: u32,
-        /// The limit, in bytes.
-        most: u32,
-    },
 }
 
 impl CannotLaunch {
     /// A short name of the reason, by which the report counts excluded configs.
     pub fn name(&self) -> &'static str {
         match self {
-            CannotLaunch::Threads { .. } => "threads over launch bounds",
+            CannotLaunch::Kernel(unlaunchable) => unlaunchable.name(),
             CannotLaunch::Registers { .. } => "registers over a block's",
-            CannotLaunch::Shared { .. } => "shared memory over a block's",
         }
     }
 }
@@ -77,6 +63,7 @@ impl<'a> LaunchRules<'a> {
     pub fn of(info: &'a DeviceInfo) -> LaunchRules<'a> {
         LaunchRules {
             arch: &info.key.arch,
+            backend: info.key.backend,
             limits: &info.limits,
         }
     }
@@ -86,23 +73,8 @@ impl<'a> LaunchRules<'a> {
     /// # Errors
     /// If the entry cannot be launched. The error is the first reason that was found.
     pub fn check(&self, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
+        resources.limits().check(self.backend, self.limits, plan)?;
         let block = block_needs(resources, plan);
-        if let Some(most) = resources.max_threads
-            && plan.threads_per_block() > u64::from(most)
-        {
-            return Err(CannotLaunch::Threads {
-                threads: plan.threads_per_block(),
-                most,
-            });
-        }
-        let most = self.limits.shared_bytes_per_block;
-        if block.shared_bytes() > u64::from(most) {
-            return Err(CannotLaunch::Shared {
-                static_bytes: block.static_shared_bytes,
-                dynamic_bytes: block.dynamic_shared_bytes,
-                most,
-            });
-        }
         if self.registers_fit(&block) {
             return Ok(());
         }

@@ -45,8 +45,8 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
             stores: number(line, " bytes spill stores"),
             loads: number(line, " bytes spill loads"),
         }),
-        max_threads: None,
         barriers: Some(number(used, " barriers")),
+        ..Resources::default()
     })
 }
 

@@ -1,5 +1,6 @@
 //! The resources that a compiled entry uses.
 
+use kiln_spec::{Cluster, KernelLimits};
 use serde::Serialize;
 
 use super::error::{Disagreement, InspectError};
@@ -20,6 +21,12 @@ pub struct Resources {
     /// Maximum number of threads per block that the kernel's source declares (its launch bounds); `None` if it declares
     /// none.
     pub max_threads: Option<u32>,
+    /// The only block (threads along x, y, z) with which the kernel can be launched; `None` if it requires none.
+    pub required_block: Option<[u32; 3]>,
+    /// The clusters in which the kernel's blocks run; `None` without clusters.
+    pub cluster: Option<Cluster>,
+    /// Size of all parameters, in bytes; 0 if the image does not contain it.
+    pub parameter_bytes: u32,
     /// Number of block barriers; `None` if neither the log nor the image contains it.
     pub barriers: Option<u32>,
 }
@@ -74,6 +81,17 @@ impl std::fmt::Display for Spills {
 }
 
 impl Resources {
+    /// What launches of the entry must respect.
+    pub fn limits(&self) -> KernelLimits {
+        KernelLimits {
+            static_shared_bytes: self.static_shared_bytes,
+            max_threads: self.max_threads,
+            required_block: self.required_block,
+            cluster: self.cluster,
+            parameter_bytes: self.parameter_bytes,
+        }
+    }
+
     /// The first figure for which the image (`self`) and the log have different values; `None` if they agree.
     pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
         let same = [

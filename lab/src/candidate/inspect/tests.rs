@@ -127,6 +127,16 @@ fn sources_that_disagree_are_an_error_that_names_both() {
 }
 
 #[test]
+fn formulas_of_clang_22_leave_the_figures_to_the_image() {
+    let formula = REMARKS.replace("VGPRs: 96", "VGPRs: first.num_vgpr");
+    let error = from_log(Backend::Hip, &formula, "first").unwrap_err();
+    assert!(matches!(error, InspectError::NotInLog { .. }), "{error}");
+    let absent = REMARKS.replace("VGPRs: 96", "Registers: 96");
+    let error = from_log(Backend::Hip, &absent, "first").unwrap_err();
+    assert!(matches!(error, InspectError::Log { .. }), "{error}");
+}
+
+#[test]
 fn programs_of_the_host_have_nothing_to_tell() {
     let error = from_image(Backend::Cpu, b"\x7fELF", "k").unwrap_err();
     assert!(error.to_string().contains("--target sm_89"), "{error}");
@@ -142,7 +152,13 @@ fn plan(threads: u32, shared_bytes: u32) -> LaunchPlan {
 
 fn check(arch: &str, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
     let limits = &targets::target("sm_89").unwrap().limits;
-    LaunchRules { arch, limits }.check(resources, plan)
+    let backend = Backend::Cuda;
+    let rules = LaunchRules {
+        arch,
+        backend,
+        limits,
+    };
+    rules.check(resources, plan)
 }
 
 #[test]

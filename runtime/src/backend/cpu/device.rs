@@ -92,8 +92,8 @@ impl CpuDevice {
         args: KernelArgs<'_>,
     ) -> Result<&'a Arc<CpuEntry>, DeviceError> {
         let entry: &Arc<CpuEntry> = entry_of(function, self.index)?;
-        let limits = &self.info.limits;
-        check_launch(function, plan, args, limits, entry.bounds, check_indices)?;
+        let info = &self.info;
+        check_launch(function, plan, args, info, &entry.bounds, check_indices)?;
         Ok(entry)
     }
 

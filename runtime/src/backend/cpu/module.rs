@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use kiln_spec::Backend;
+use kiln_spec::{Backend, KernelLimits};
 
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, Function, Module};
@@ -153,9 +153,10 @@ impl Module for CpuModule {
         let entry = Arc::new(CpuEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
-                static_shared_bytes,
-                // The kernel itself has no limit on threads, because its threads use no registers of a GPU.
-                max_threads: u32::MAX,
+                kernel: KernelLimits {
+                    static_shared_bytes,
+                    ..KernelLimits::default()
+                },
                 parameters: parameters.map(|count| count as usize),
             },
             points,

@@ -319,7 +319,7 @@ fn arch_number(arch: &str) -> Option<i32> {
 
 /// Whether a log contains an error message, in addition to what ptxas reports about kernels.
 fn says_why(log: &str) -> bool {
-    let words = ["error:", "ptxas error", "ptxas fatal", "error  "];
+    let words = ["error:", "Error:", "ptxas error", "ptxas fatal", "error  "];
     words.iter().any(|word| log.contains(word))
 }
 
@@ -365,6 +365,11 @@ impl Compiler for NvrtcCompiler {
     fn header_folders(&self) -> Vec<PathBuf> {
         // What NVRTC contains belongs to its identity.
         headers::folders(&self.library.file)
+    }
+
+    fn installs_headers(&self) -> Option<String> {
+        let library = &self.library;
+        Some(packages::install_all(&library.file, library.version))
     }
 
     fn compile(&self, request: &CompileRequest) -> Result<Artifact, CompileError> {

@@ -118,8 +118,8 @@ impl CudaDevice {
         args: KernelArgs<'_>,
     ) -> Result<&'a CudaEntry, DeviceError> {
         let entry: &CudaEntry = entry_of(function, self.index)?;
-        let limits = &self.info.limits;
-        check_launch(function, plan, args, limits, entry.bounds, |_| Ok(()))?;
+        let info = &self.info;
+        check_launch(function, plan, args, info, &entry.bounds, |_| Ok(()))?;
         Ok(entry)
     }
 }

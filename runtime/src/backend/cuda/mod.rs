@@ -18,7 +18,6 @@ mod module;
 mod numbers;
 mod nvrtc;
 mod packages;
-mod parameters;
 mod processes;
 mod stream;
 

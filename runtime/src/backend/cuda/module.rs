@@ -3,21 +3,20 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kiln_spec::Backend;
+use kiln_spec::{Backend, KernelLimits};
 
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::constants::{Constants, table_symbol};
 use crate::backend::unfit_artifact::UnfitArtifact;
 use crate::compiler::{Artifact, BuildKind};
 use crate::device::{DeviceError, DeviceInfo, Function, Module};
-use crate::image::{self, Wanted};
+use crate::image::{self, Wanted, cubin_info};
 use crate::launch::checks::KernelBounds;
 
 use super::context::CudaContext;
 use super::error::{device_error, of_call};
 use super::ffi::{LoadedImage, RawFunction};
 use super::numbers::FunctionAttribute;
-use super::parameters;
 
 /// Maximum dynamic shared memory per block that every device allows without an opt-in, in bytes.
 const WITHOUT_OPT_IN: u32 = 48 * 1024;
@@ -72,6 +71,9 @@ impl CudaModule {
         };
         let static_shared_bytes = attribute(FunctionAttribute::SharedBytes)?;
         let max_threads = attribute(FunctionAttribute::MaxThreadsPerBlock)?;
+        // Drivers before CUDA 12.4 do not report the parameters, and no driver reports clusters.
+        let stated = cubin_info::kernel(&self.image, symbol).ok();
+        let kernel = stated.map_or_else(KernelLimits::default, |stated| stated.limits);
         let dynamic = self.most_shared.saturating_sub(static_shared_bytes);
         if dynamic > WITHOUT_OPT_IN.saturating_sub(static_shared_bytes) {
             // Done once here, so that no launch has to do it.
@@ -83,9 +85,12 @@ impl CudaModule {
         Ok(CudaEntry {
             symbol: symbol.into(),
             bounds: KernelBounds {
-                static_shared_bytes,
-                max_threads,
-                parameters: parameters::count(&self.image, symbol),
+                kernel: KernelLimits {
+                    static_shared_bytes,
+                    max_threads: Some(max_threads),
+                    ..kernel
+                },
+                parameters: stated.map(|stated| stated.parameters),
             },
             constants: constants(module, symbol)?,
             context: self.context.clone(),
@@ -123,7 +128,10 @@ fn check(artifact: &Artifact, info: &DeviceInfo) -> Result<(), UnfitArtifact> {
 impl Module for CudaModule {
     fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
         let entry = self.entry(symbol)?;
-        let (device_index, shared) = (self.context.device_index, entry.bounds.static_shared_bytes);
+        let (device_index, shared) = (
+            self.context.device_index,
+            entry.bounds.kernel.static_shared_bytes,
+        );
         Ok(Function::new(symbol, device_index, shared, Arc::new(entry)))
     }
 }

@@ -21,6 +21,9 @@ enum Package {
     Curand,
 }
 
+/// The packages that hold the headers of a toolkit.
+const OF_A_TOOLKIT: [Package; 3] = [Package::Runtime, Package::Crt, Package::Cccl];
+
 /// Starts of header names, with the package that brings such headers.
 const PACKAGES: &[(&str, Package)] = &[
     ("crt/", Package::Crt),
@@ -122,7 +125,7 @@ pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) 
     if !is_for_hosts(header) {
         return Some(Missing {
             what: format!("`{header}` is not installed"),
-            help: install(Package::of(header)?, library, version),
+            help: install(&[Package::of(header)?], library, version),
         });
     }
     let name = folders(library).iter().find_map(|folder| {
@@ -133,7 +136,7 @@ pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) 
     })?;
     let package = Package::of(name.to_str()?)?;
     let help = match folder_of_wheels(library) {
-        Some(_) => install(package, library, version),
+        Some(_) => install(&[package], library, version),
         None => format!("set KILN_NVRTC to a toolkit of CUDA 12.{FIRST_OF_CUB} or newer"),
     };
     Some(Missing {
@@ -145,23 +148,36 @@ pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) 
     })
 }
 
-/// The command that installs a package for the NVRTC at a path, of a version.
-fn install(package: Package, library: &Path, version: (u32, u32)) -> String {
+/// The command that installs all packages of headers for the NVRTC at a path, of a version.
+pub(super) fn install_all(library: &Path, version: (u32, u32)) -> String {
+    install(&OF_A_TOOLKIT, library, version)
+}
+
+/// The command that installs packages for the NVRTC at a path, of a version.
+fn install(packages: &[Package], library: &Path, version: (u32, u32)) -> String {
     let (major, minor) = version;
+    let list = |name: &dyn Fn(Package) -> String| {
+        let mut names: Vec<String> = packages.iter().map(|one| name(*one)).collect();
+        names.dedup();
+        names.join(" ")
+    };
+    let wheels = |packages: &[Package]| {
+        let wheels = packages.iter().map(|one| one.wheel(version));
+        wheels.collect::<Vec<_>>().join(" ")
+    };
     if let Some(site) = folder_of_wheels(library) {
-        // pip replaces what is in a folder that is not an environment's, so all wheels are installed together.
-        let all = [Package::Runtime, Package::Crt, Package::Cccl].map(|one| one.wheel(version));
         let suffix = if major == 12 { "-cu12" } else { "" };
         return match environment(&site) {
             Some(python) => format!(
                 "`{} -m pip install --no-deps {}`",
                 python.display(),
-                package.wheel(version)
+                wheels(packages)
             ),
+            // pip replaces what is in a folder that is not an environment's, so all wheels are installed together.
             None => format!(
                 "`python3 -m pip install --no-deps --upgrade --target {} 'nvidia-cuda-nvrtc{suffix}=={major}.{minor}.*' {}`",
                 site.display(),
-                all.join(" ")
+                wheels(&OF_A_TOOLKIT)
             ),
         };
     }
@@ -170,18 +186,19 @@ fn install(package: Package, library: &Path, version: (u32, u32)) -> String {
         .ancestors()
         .find(|folder| folder.join("conda-meta").is_dir());
     if let Some(prefix) = conda {
-        let name = package.of_conda();
+        let names = list(&|package| package.of_conda().into());
         format!(
-            "`conda install -p {} -c conda-forge {name} cuda-version={major}.{minor}`",
+            "`conda install -p {} -c conda-forge {names} cuda-version={major}.{minor}`",
             prefix.display()
         )
     } else if root == Path::new("/usr/lib") || root == Path::new("/usr") {
-        format!("`apt install {}`", package.of_debian())
-    } else {
         format!(
-            "`apt install {0}` (or `dnf install {0}`)",
-            package.of_toolkit(version)
+            "`apt install {}`",
+            list(&|package| package.of_debian().into())
         )
+    } else {
+        let names = list(&|package| package.of_toolkit(version));
+        format!("`apt install {names}` (or `dnf install {names}`)")
     }
 }
 
@@ -302,8 +319,12 @@ mod tests {
     fn debian_has_packages_of_its_own() {
         let library = Path::new("/usr/lib/x86_64-linux-gnu/libnvrtc.so.12");
         assert_eq!(
-            install(Package::Crt, library, (12, 2)),
+            install(&[Package::Crt], library, (12, 2)),
             "`apt install nvidia-cuda-dev`"
+        );
+        assert_eq!(
+            install_all(library, (12, 2)),
+            "`apt install nvidia-cuda-dev libcu++-dev libcub-dev libthrust-dev`"
         );
     }
 }

@@ -95,8 +95,8 @@ impl HipDevice {
         args: KernelArgs<'_>,
     ) -> Result<&'a HipEntry, DeviceError> {
         let entry: &HipEntry = entry_of(function, self.context.index)?;
-        let limits = &self.info.limits;
-        check_launch(function, plan, args, limits, entry.bounds, check_work_items)?;
+        let info = &self.info;
+        check_launch(function, plan, args, info, &entry.bounds, check_work_items)?;
         Ok(entry)
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::sync::Arc;
 
-use kiln_spec::Backend;
+use kiln_spec::{Backend, KernelLimits};
 
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::constants::{Constants, table_symbol};
@@ -113,7 +113,7 @@ impl Module for HipModule {
             facts.ok_or_else(|| not_found("the image's metadata does not list it".into()))?;
         let constants = constants(&self.module, symbol)?;
         let entry = HipEntry::new(kernel, *facts, constants, self.clone())?;
-        let static_shared_bytes = entry.bounds.static_shared_bytes;
+        let static_shared_bytes = entry.bounds.kernel.static_shared_bytes;
         let index = self.context.index;
         Ok(Function::new(
             symbol,
@@ -158,8 +158,11 @@ impl HipEntry {
         Ok(HipEntry {
             kernel,
             bounds: KernelBounds {
-                static_shared_bytes,
-                max_threads,
+                kernel: KernelLimits {
+                    static_shared_bytes,
+                    max_threads: Some(max_threads),
+                    ..KernelLimits::default()
+                },
                 parameters: Some(facts.parameters),
             },
             constants,

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use kiln_sim::{FaultKind, Kernel, Launch, Order};
+use kiln_sim::{FaultKind, Kernel, KernelInfo, Launch, Order};
 use kiln_spec::targets::{KnownTarget, TARGETS};
-use kiln_spec::{Backend, DeviceKey, DeviceLimits, LaunchPlan};
+use kiln_spec::{Backend, Cluster, DeviceKey, DeviceLimits, KernelLimits, LaunchPlan};
 
 use super::compiler::compiler;
 use super::memory::SimMemory;
@@ -116,11 +116,10 @@ impl SimDevice {
         let loaded: &SimKernel = entry_of(function, self.index)?;
         let kernel = &loaded.kernel;
         let bounds = KernelBounds {
-            static_shared_bytes: kernel.info.static_shared_bytes,
-            max_threads: kernel.info.max_threads,
+            kernel: limits_of(&kernel.info),
             parameters: Some(kernel.info.parameters.len()),
         };
-        check_launch(function, plan, args, &self.info.limits, bounds, |_| Ok(()))?;
+        check_launch(function, plan, args, &self.info, &bounds, |_| Ok(()))?;
         let launch = Launch {
             grid: plan.grid,
             block: plan.block,
@@ -154,6 +153,20 @@ impl SimDevice {
             1 => Order::Reversed,
             _ => Order::Random { seed: launch },
         }
+    }
+}
+
+/// What a simulated kernel requires of its launches.
+fn limits_of(kernel: &KernelInfo) -> KernelLimits {
+    KernelLimits {
+        static_shared_bytes: kernel.static_shared_bytes,
+        max_threads: Some(kernel.max_threads),
+        required_block: kernel.required_block,
+        cluster: kernel.cluster.map(|blocks| Cluster {
+            blocks,
+            grid_of_clusters: kernel.grid_of_clusters,
+        }),
+        parameter_bytes: kernel.parameter_bytes,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use kiln_sim::{FaultKind, Image, ImageError, Kernel};
+use kiln_sim::{FaultKind, Image, ImageError, Kernel, gfx11};
 use kiln_spec::Backend;
 use kiln_spec::targets::KnownTarget;
 
@@ -139,9 +139,15 @@ impl SimKernel {
 impl Module for SimModule {
     fn function(self: Arc<Self>, symbol: &str) -> Result<Function, DeviceError> {
         let kernel = self.image.kernel(symbol);
-        let kernel = kernel.map_err(|error: ImageError| DeviceError::NotFound {
-            what: format!("kernel `{symbol}`"),
-            text: error.to_string(),
+        let kernel = kernel.map_err(|error| match error {
+            ImageError::Gfx11Kernel(gfx11::KernelError::NotImplemented { .. }) => {
+                let what = format!("`{symbol}` on a simulated GPU ({error})");
+                DeviceError::Unsupported { what }
+            }
+            _ => DeviceError::NotFound {
+                what: format!("kernel `{symbol}`"),
+                text: error.to_string(),
+            },
         })?;
         let shared = kernel.info.static_shared_bytes;
         let index = self.device_index;

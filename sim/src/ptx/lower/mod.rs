@@ -35,6 +35,8 @@ pub(super) fn lower<'a>(ast: &'a Ast<'a>, function: &'a Function<'a>) -> Result<
             dynamic_align: 1,
             granule: 4,
             required_threads: function.required_threads,
+            cluster: function.cluster,
+            grid_of_clusters: function.grid_of_clusters,
             ..Code::default()
         },
         constants: HashMap::new(),

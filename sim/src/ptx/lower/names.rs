@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::Lower;
 use crate::ptx::ParseError;
+use crate::ptx::clusters::OfCluster;
 use crate::ptx::code::{File, Reg, Room, Special, Value};
 use crate::ptx::syntax::{Space, Variable};
 use crate::ptx::types::Type;
@@ -207,7 +208,7 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Special registers (PTX ISA 10). The simulated GPU has one multiprocessor and one grid, and clusters of one block.
+/// Special registers (PTX ISA 10). The simulated GPU has one multiprocessor and one grid.
 fn special(name: &str) -> Option<Special> {
     let (base, axis) = match name.rsplit_once('.') {
         Some((base, "x")) => (base, 0),
@@ -218,12 +219,14 @@ fn special(name: &str) -> Option<Special> {
     Some(match (base, axis) {
         ("%tid", 0..3) => Special::Tid(axis),
         ("%ntid", 0..3) => Special::Ntid(axis),
-        ("%ctaid" | "%clusterid", 0..3) => Special::Ctaid(axis),
-        ("%nctaid" | "%nclusterid", 0..3) => Special::Nctaid(axis),
-        ("%cluster_ctaid", 0..3) => Special::Fixed(0),
-        ("%cluster_nctaid", 0..3) => Special::Fixed(1),
-        ("%cluster_ctarank", 3) => Special::Fixed(0),
-        ("%cluster_nctarank", 3) => Special::Fixed(1),
+        ("%ctaid", 0..3) => Special::Ctaid(axis),
+        ("%nctaid", 0..3) => Special::Nctaid(axis),
+        ("%clusterid", 0..3) => Special::Cluster(OfCluster::Id(axis)),
+        ("%nclusterid", 0..3) => Special::Cluster(OfCluster::Number(axis)),
+        ("%cluster_ctaid", 0..3) => Special::Cluster(OfCluster::Block(axis)),
+        ("%cluster_nctaid", 0..3) => Special::Cluster(OfCluster::Blocks(axis)),
+        ("%cluster_ctarank", 3) => Special::Cluster(OfCluster::Rank),
+        ("%cluster_nctarank", 3) => Special::Cluster(OfCluster::Ranks),
         ("%laneid", 3) => Special::Laneid,
         ("%warpid", 3) => Special::Warpid,
         ("%nwarpid", 3) => Special::Nwarpid,

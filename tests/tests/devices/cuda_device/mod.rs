@@ -291,14 +291,14 @@ fn child_launches() {
             block: [513, 1, 1],
             ..plan
         },
-        "threads per block of this kernel is 513",
+        "threads over launch bounds: 513 threads per block",
     );
     refused(
         LaunchPlan {
             shared_bytes: 101_000,
             ..plan
         },
-        "static and dynamic shared memory is 102024",
+        "shared memory over a block's: 1024 static and 101000 dynamic bytes",
     );
     // This exceeds 48 KiB, which loading the kernel has enabled.
     rig.launch(
