@@ -31,6 +31,7 @@ pub mod targets;
 #[cfg(test)]
 mod testing;
 mod text;
+mod unlaunchable;
 pub mod verification;
 
 #[doc(inline)]
@@ -51,8 +52,9 @@ pub use device::limits::{DeviceLimit, DeviceLimits};
 pub use device::{Backend, DeviceKey, DeviceKeyError, UnknownBackend};
 pub use expr::{EvalError, Expr, Scope, Value};
 pub use hash::{ConfigHash, Hash, NotAHash, SourceHash, SpecHash};
-pub use kernel_limits::{Cluster, KernelLimits, Unlaunchable};
+pub use kernel_limits::{Cluster, KernelLimits};
 pub use model::*;
 pub use plan::{LaunchPlan, PlanError};
 pub use problem::{Problem, ProblemValue};
 pub use text::TextError;
+pub use unlaunchable::Unlaunchable;

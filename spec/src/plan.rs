@@ -8,9 +8,9 @@ use thiserror::Error;
 use crate::config::Config;
 use crate::device::limits::DeviceLimits;
 use crate::expr::{EvalError, Expr, Scope, Value, evaluate_int};
-use crate::kernel_limits::Unlaunchable;
 use crate::model::{ArgSpec, ElemType, Geometry, KernelSpec, ScalarArg, ScalarType, SliceArg};
 use crate::problem::Problem;
+use crate::unlaunchable::Unlaunchable;
 
 /// Grid, block and dynamic shared memory of one launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -31,7 +31,8 @@ const MAX_THREADS: u8 = 0x05;
 const REQUIRED_BLOCK: u8 = 0x10;
 /// Attribute: stack frame, as symbol and bytes.
 const FRAME_SIZE: u8 = 0x11;
-/// Attribute: one parameter. `WIDE_PARAMETER` replaces it in kernels with more than 4096 bytes of parameters.
+/// Attribute: one parameter. `WIDE_PARAMETER` replaces it in kernels with more than 4352 bytes of parameters
+/// (findings/cubin_wide_parameters.sh).
 const PARAMETER: u8 = 0x17;
 /// Attribute: size of all parameters in bytes, as a 16-bit value.
 const PARAMETER_BYTES: u8 = 0x19;
@@ -39,7 +40,7 @@ const PARAMETER_BYTES: u8 = 0x19;
 const REGISTER_COUNT: u8 = 0x2f;
 /// Attribute: blocks per cluster, as x, y, z.
 const CLUSTER: u8 = 0x3d;
-/// Attribute: one parameter of a kernel with more than 4096 bytes of parameters.
+/// Attribute: one parameter of a kernel with more than 4352 bytes of parameters.
 const WIDE_PARAMETER: u8 = 0x45;
 /// Attribute: number of block barriers, as a 16-bit value. The record is missing if the kernel has no barrier.
 const BARRIERS: u8 = 0x4c;

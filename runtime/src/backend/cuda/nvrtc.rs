@@ -8,6 +8,7 @@
 //! 3. `CUDA_PATH` and `CUDA_HOME`.
 //! 4. The system's loader.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -128,7 +129,6 @@ fn not_found(looked: &[String], wanted: WantedVersions) -> CompileError {
 
 /// The places to search, in order. Each has a description and the NVRTC files that are there.
 fn places() -> Vec<(String, Vec<PathBuf>)> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(given) = given() {
         return vec![(format!("KILN_NVRTC={}", given.display()), files_in(&given))];
     }
@@ -136,17 +136,30 @@ fn places() -> Vec<(String, Vec<PathBuf>)> {
     if let Some(installed) = in_workspace("nvrtc") {
         places.push((installed.display().to_string(), files_in(&installed)));
     }
-    for name in ["CUDA_PATH", "CUDA_HOME"] {
-        if let Some(toolkit) = set(name) {
-            let toolkit = PathBuf::from(toolkit);
-            places.push((format!("{name}={}", toolkit.display()), files_in(&toolkit)));
-        }
-    }
+    places.extend(named_by(|name| std::env::var_os(name)));
     let named = LOADER_NAMES
         .iter()
         .flat_map(|name| shared_library::candidates(name));
     places.push(("the loader's folders".into(), named.collect()));
+    // NVIDIA's installer does not tell the loader about this folder.
+    let toolkit = Path::new("/usr/local/cuda");
+    if toolkit.is_dir() {
+        places.push((toolkit.display().to_string(), files_in(toolkit)));
+    }
     places
+}
+
+/// The toolkits and the active Python environments that variables name.
+fn named_by(variable: impl Fn(&str) -> Option<OsString>) -> Vec<(String, Vec<PathBuf>)> {
+    let names = ["CUDA_PATH", "CUDA_HOME", "VIRTUAL_ENV", "CONDA_PREFIX"];
+    let named = names.into_iter().filter_map(|name| {
+        let root = variable(name).filter(|value| !value.is_empty())?;
+        let files = files_in(Path::new(&root));
+        // A toolkit has NVRTC. An environment need not have it.
+        let counts = name.starts_with("CUDA") || !files.is_empty();
+        counts.then(|| (format!("{name}={}", root.display()), files))
+    });
+    named.collect()
 }
 
 /// The NVRTC files in a folder, newest first. If `place` is a file, only that file.
@@ -335,6 +348,27 @@ mod tests {
             touch(&root.path().join(layout));
             assert_eq!(files_in(root.path()), [root.path().join(layout)]);
         }
+    }
+
+    #[test]
+    fn an_active_environment_counts_if_it_has_nvrtc_and_a_toolkit_always() {
+        let root = tempfile::tempdir().unwrap();
+        let file = root
+            .path()
+            .join("venv/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+        touch(&file);
+        let found = named_by(|name| match name {
+            "CUDA_PATH" => Some("/no/toolkit".into()),
+            "CUDA_HOME" => Some(OsString::new()),
+            "VIRTUAL_ENV" => Some(root.path().join("venv").into()),
+            _ => Some(root.path().join("conda").into()),
+        });
+        let [toolkit, environment] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(toolkit, &("CUDA_PATH=/no/toolkit".into(), Vec::new()));
+        assert!(environment.0.starts_with("VIRTUAL_ENV="), "{environment:?}");
+        assert_eq!(environment.1, [file]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Finds a clang that can compile for AMD GPUs.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -8,6 +7,8 @@ use thiserror::Error;
 use crate::compiler::child::output_of;
 use crate::compiler::cxx::{Family, candidates, identify, major};
 use crate::compiler::{CompileError, CompilerIdentity};
+
+use super::rocm;
 
 /// The oldest version with which the prelude is tested.
 pub(super) const OLDEST: u32 = 19;
@@ -50,7 +51,8 @@ impl Clang {
         if let Some(wanted) = set("KILN_HIP_CLANG") {
             return Clang::at(Path::new(&wanted));
         }
-        let mut programs = rocm_programs(set("ROCM_PATH").as_deref());
+        let roots = rocm::roots();
+        let mut programs: Vec<PathBuf> = roots.iter().flat_map(|root| rocm::clangs(root)).collect();
         programs.extend(newest_first(candidates()));
         let mut unfit = Vec::new();
         for program in programs {
@@ -137,15 +139,6 @@ fn has_amdgcn(targets: &str) -> bool {
     words.any(|word| word == "amdgcn")
 }
 
-/// The paths of ROCm's clang, if it is installed.
-fn rocm_programs(rocm: Option<&OsStr>) -> Vec<PathBuf> {
-    let roots = rocm.map(PathBuf::from).into_iter();
-    let programs = roots
-        .chain([PathBuf::from("/opt/rocm")])
-        .map(|root| root.join("llvm/bin/clang++"));
-    programs.filter(|program| program.is_file()).collect()
-}
-
 /// The programs called clang, with the highest version first. A name without a version is last.
 fn newest_first(programs: Vec<PathBuf>) -> Vec<PathBuf> {
     let rank = |program: &PathBuf| {
@@ -182,7 +175,8 @@ fn not_found(unfit: &[(PathBuf, Unfit)]) -> CompileError {
     CompileError::NotFound {
         what: "a compiler for AMD GPUs".into(),
         looked: if said.is_empty() {
-            format!("ROCm's clang++, clang++ {OLDEST} or newer on PATH")
+            let places = rocm::PLACES;
+            format!("ROCm's clang++ in {places}, clang++ {OLDEST} or newer on PATH")
         } else {
             said.join("; ")
         },

@@ -35,8 +35,8 @@ impl HipCompiler {
     /// The compiler for an architecture, which has the name that the driver uses, such as `gfx1151` or
     /// `gfx90a:sramecc+:xnack-`.
     ///
-    /// `KILN_HIP_CLANG` selects the clang++. If it is not set, the clang++ of ROCm (`$ROCM_PATH`, `/opt/rocm`) is
-    /// used, or else the newest clang++ in the folders of `PATH`.
+    /// `KILN_HIP_CLANG` selects the clang++. If it is not set, the clang++ of ROCm is used (`rocm.rs` lists
+    /// the folders), or else the newest clang++ in the folders of `PATH`.
     ///
     /// # Errors
     /// [`CompileError::NotFound`] if no clang++ supports the architecture, or if it has no lld.

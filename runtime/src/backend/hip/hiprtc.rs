@@ -5,9 +5,8 @@
 //!
 //! 1. `KILN_HIPRTC`, which is the file of the library or a folder that contains it (ROCm, a virtual environment, or
 //!    the folder of a wheel). If the variable is set, no other place is searched.
-//! 2. `ROCM_PATH` and `HIP_PATH`.
-//! 3. `/opt/rocm`.
-//! 4. The system's loader.
+//! 2. The folders of ROCm (see `rocm.rs`).
+//! 3. The system's loader.
 //!
 //! The result of `hiprtcVersion` is not usable, because it is 9.0 in every version that was examined. Instead, Kiln
 //! compiles a first source text, whose image contains the version of HIP and of the clang inside the library. Kiln
@@ -27,6 +26,7 @@ use crate::compiler::CompileError;
 use super::clang::OLDEST;
 use super::ffi::{Hiprtc, HiprtcUnit};
 use super::library_error::{HiprtcLibraryError, NEEDED};
+use super::rocm;
 
 /// The file names of the library in ROCm 7, in ROCm 6, and in wheels and development packages. The last name is the HIP
 /// runtime of ROCm 6, which still contains the compiler's functions, because the compiler was originally a part of the
@@ -77,12 +77,8 @@ pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
     if let Some(given) = set("KILN_HIPRTC") {
         return at(Path::new(&given));
     }
-    let folders = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(set);
-    let folders: Vec<PathBuf> = folders
-        .map(PathBuf::from)
-        .chain(["/opt/rocm".into()])
-        .collect();
-    let in_folders = folders.iter().flat_map(|folder| files_in(folder));
+    let roots = rocm::roots();
+    let in_folders = roots.iter().flat_map(|folder| files_in(folder));
     let by_loader = NAMES
         .iter()
         .flat_map(|name| shared_library::candidates(name));
@@ -90,7 +86,8 @@ pub(super) fn find() -> Result<Arc<HiprtcLibrary>, CompileError> {
         if looked.is_empty() {
             let [newest, .., last] = NAMES;
             looked.push(format!(
-                "no {newest} to {last} in $ROCM_PATH, $HIP_PATH, /opt/rocm or on the loader's path"
+                "no {newest} to {last} in {}, or on the loader's path",
+                rocm::PLACES
             ));
         }
         not_found(&looked)
@@ -142,14 +139,7 @@ fn not_found(looked: &[String]) -> CompileError {
 
 /// The library files in a folder of ROCm, in a virtual environment, or in the folder of a wheel, newest first.
 fn files_in(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root.join("lib")).into_iter().flatten();
-    let mut packages: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-        .map(|python| python.path().join("site-packages"))
-        .collect();
-    packages.sort();
-    packages.insert(0, root.to_owned());
+    let packages = std::iter::once(root.to_owned()).chain(rocm::site_packages(root));
     let mut folders = vec![root.to_owned(), root.join("lib")];
     for package in packages {
         folders.extend(["torch/lib", "_rocm_sdk_core/lib"].map(|part| package.join(part)));

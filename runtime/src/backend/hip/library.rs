@@ -7,6 +7,7 @@ use crate::backend::shared_library::{self, LibraryError};
 use crate::device::error::DeviceError;
 
 use super::ffi::Hip;
+use super::rocm;
 
 /// The file names of the library in ROCm 7, 6 and 5, and in the development package.
 const NAMES: [&str; 4] = [
@@ -54,9 +55,7 @@ fn find() -> Result<Runtime, DeviceError> {
     if let Some(given) = set("KILN_HIP_LIBRARY") {
         return Runtime::of(Path::new(&given));
     }
-    let folders = ["ROCM_PATH", "HIP_PATH"].into_iter().filter_map(set);
-    let folders = folders.map(PathBuf::from).chain(["/opt/rocm".into()]);
-    let folders: Vec<PathBuf> = folders.collect();
+    let folders = rocm::roots();
     let mut unfit = Vec::new();
     let mut refused = None;
     for file in installed(&folders) {
@@ -75,7 +74,8 @@ fn find() -> Result<Runtime, DeviceError> {
     if unfit.is_empty() {
         let [newest, .., plain] = NAMES;
         unfit.push(format!(
-            "no {newest} to {plain} on the loader's path, in $ROCM_PATH, $HIP_PATH or /opt/rocm"
+            "no {newest} to {plain} on the loader's path, in {}",
+            rocm::PLACES
         ));
     }
     Err(no_runtime(unfit.join("; ")))

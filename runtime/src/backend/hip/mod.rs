@@ -22,6 +22,7 @@ mod memory;
 mod metadata;
 mod module;
 mod processes;
+mod rocm;
 mod status;
 mod types;
 
