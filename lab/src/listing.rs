@@ -7,6 +7,7 @@ use kiln::compiler::{BuildKind, CompileError, Compiler, CompilerIdentity};
 use kiln::device::DeviceBackend;
 use kiln_spec::Backend;
 use kiln_spec::targets::{KnownTarget, TARGETS};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::header_table::{self, Headers};
@@ -111,16 +112,17 @@ type FoundCompiler = Result<Box<dyn Compiler>, CompileError>;
 
 /// The headers that each compiler can include. A compiler of several targets is asked once.
 fn headers(compilers: &[(&KnownTarget, FoundCompiler)]) -> BTreeMap<String, Headers> {
-    let cache = ArtifactCache::of_user();
-    let mut found = BTreeMap::new();
+    let mut different: BTreeMap<String, (&dyn Compiler, Backend)> = BTreeMap::new();
     for (target, compiler) in compilers {
         let Ok(compiler) = compiler else { continue };
         let CompilerIdentity { name, version, .. } = compiler.identity();
-        found
+        different
             .entry(format!("{name} {version}"))
-            .or_insert_with(|| Headers::of(&**compiler, target.backend, cache.as_ref()));
+            .or_insert((&**compiler, target.backend));
     }
-    found
+    let cache = ArtifactCache::of_user();
+    let ask = |(name, (compiler, backend))| (name, Headers::of(compiler, backend, cache.as_ref()));
+    different.into_par_iter().map(ask).collect()
 }
 
 fn compiler_text(compiler: &CompilerStatus) -> String {

@@ -3,7 +3,7 @@
 //! NVIDIA: CUDA Programming Guide, "Shared Memory", "Thread Block Clusters" and "Kernel Arguments"; PTX ISA,
 //! "Performance-Tuning Directives" and "Cluster Dimension Directives".
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::device::Backend;
 use crate::device::limits::DeviceLimits;
@@ -19,7 +19,7 @@ pub const BLOCKS_PER_CLUSTER: u64 = 8;
 pub const PARAMETER_BYTES: u32 = 32_764;
 
 /// What a compiled kernel requires of its launches, as its image or the driver states it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct KernelLimits {
     /// Static shared memory per block, in bytes.
     pub static_shared_bytes: u32,
@@ -34,7 +34,7 @@ pub struct KernelLimits {
 }
 
 /// The clusters that a kernel requires. NVIDIA GPUs have them since compute capability 9.0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Cluster {
     /// Blocks per cluster along each axis (x, y, z).
     pub blocks: [u32; 3],

@@ -8,6 +8,7 @@ pub mod cuda;
 pub mod fake;
 pub(crate) mod gpu;
 pub mod hip;
+mod python;
 pub(crate) mod shared_library;
 #[cfg(feature = "sim")]
 pub mod sim;

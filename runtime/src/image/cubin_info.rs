@@ -161,7 +161,7 @@ fn reserved_bytes(image: &[u8]) -> Result<u32, CubinInfoError> {
     })
 }
 
-/// The content of a section; empty if there is no such section.
+/// The content of a section; empty if the file lacks the section.
 fn section<'a>(file: &ElfFile64<'a, LittleEndian>, name: &str) -> Result<&'a [u8], CubinInfoError> {
     let section = file.section_by_name(name);
     section.map_or(Ok(&[]), |section| section.data().map_err(unreadable))

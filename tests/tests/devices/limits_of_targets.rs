@@ -298,7 +298,7 @@ fn of_hopper() -> Vec<Case> {
     .to_vec()
 }
 
-/// Kernels with parameters of so many bytes in all.
+/// Kernels whose parameters have this size in all, in bytes.
 fn with_parameters() -> Vec<Case> {
     [
         ("parameters_4096", 4096, EVERYWHERE),

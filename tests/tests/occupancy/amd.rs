@@ -67,13 +67,16 @@ fn amd_waves_are_what_the_compiler_says() {
 fn compare(log: &str, symbol: &str, kernel: &Forced, wgp: &AmdWgp) -> (u32, u32) {
     let resources = inspect::from_log(kiln_spec::Backend::Hip, log, symbol)
         .unwrap_or_else(|error| panic!("{symbol}: {error}"));
-    assert_eq!(resources.static_shared_bytes, kernel.shared, "{symbol}");
+    assert_eq!(
+        resources.limits.static_shared_bytes, kernel.shared,
+        "{symbol}"
+    );
     assert!(resources.registers >= kernel.registers, "{symbol}");
     let waves = inspect::waves_per_simd(log, symbol).expect("the remark names the waves");
     let block = BlockNeeds {
         threads: kernel.threads,
         registers: resources.registers,
-        static_shared_bytes: resources.static_shared_bytes,
+        static_shared_bytes: resources.limits.static_shared_bytes,
         dynamic_shared_bytes: 0,
         barriers: 1,
     };

@@ -1,6 +1,7 @@
 //! Reads the resources of a kernel from the metadata of an AMD code object.
 
 use kiln::image::amd_metadata::{self, AmdKernel};
+use kiln_spec::KernelLimits;
 use object::LittleEndian;
 use object::elf::{EM_AMDGPU, FileHeader64};
 use object::read::elf::FileHeader as _;
@@ -33,10 +34,13 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
         registers: required(kernel.vector_registers, ".vgpr_count")?,
         scalar_registers: kernel.scalar_registers,
         stack_bytes: required(kernel.stack_bytes, ".private_segment_fixed_size")?,
-        static_shared_bytes: required(kernel.static_shared_bytes, ".group_segment_fixed_size")?,
+        limits: KernelLimits {
+            static_shared_bytes: required(kernel.static_shared_bytes, ".group_segment_fixed_size")?,
+            max_threads: kernel.max_threads,
+            ..KernelLimits::default()
+        },
         spills,
-        max_threads: kernel.max_threads,
-        ..Resources::default()
+        barriers: None,
     })
 }
 

@@ -11,6 +11,8 @@
 //! k.cu:12:0: remark:     LDS Size [bytes/block]: 8192 [-Rpass-analysis=kernel-resource-usage]
 //! ```
 
+use kiln_spec::KernelLimits;
+
 use super::{InspectError, Resources, Spills};
 
 const END: &str = " [-Rpass-analysis=kernel-resource-usage]";
@@ -38,12 +40,15 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
         registers: required(&["VGPRs", "TotalVGPRs"], "a remark `VGPRs: N`")?,
         scalar_registers: figure(&["SGPRs", "TotalSGPRs"]),
         stack_bytes: required(&["ScratchSize [bytes/lane]"], "a remark `ScratchSize`")?,
-        static_shared_bytes: required(&["LDS Size [bytes/block]"], "a remark `LDS Size`")?,
+        limits: KernelLimits {
+            static_shared_bytes: required(&["LDS Size [bytes/block]"], "a remark `LDS Size`")?,
+            ..KernelLimits::default()
+        },
         spills: figure(&["VGPRs Spill"]).map(|vector| Spills::Registers {
             vector,
             scalar: figure(&["SGPRs Spill"]).unwrap_or(0),
         }),
-        ..Resources::default()
+        barriers: None,
     })
 }
 

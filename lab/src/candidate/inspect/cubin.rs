@@ -17,12 +17,8 @@ pub(super) fn resources(image: &[u8], symbol: &str) -> Result<Resources, Inspect
         registers: kernel.registers,
         scalar_registers: None,
         stack_bytes: kernel.stack_bytes,
-        static_shared_bytes: kernel.limits.static_shared_bytes,
+        limits: kernel.limits,
         spills: None,
-        max_threads: kernel.limits.max_threads,
-        required_block: kernel.limits.required_block,
-        cluster: kernel.limits.cluster,
-        parameter_bytes: kernel.limits.parameter_bytes,
         barriers: kernel.barriers,
     })
 }

@@ -52,7 +52,7 @@ pub fn block_needs(resources: &Resources, plan: &LaunchPlan) -> BlockNeeds {
     BlockNeeds {
         threads: u32::try_from(plan.threads_per_block()).unwrap_or(u32::MAX),
         registers: resources.registers,
-        static_shared_bytes: resources.static_shared_bytes,
+        static_shared_bytes: resources.limits.static_shared_bytes,
         dynamic_shared_bytes: plan.shared_bytes,
         barriers: resources.barriers.unwrap_or(1),
     }
@@ -73,7 +73,7 @@ impl<'a> LaunchRules<'a> {
     /// # Errors
     /// If the entry cannot be launched. The error is the first reason that was found.
     pub fn check(&self, resources: &Resources, plan: &LaunchPlan) -> Result<(), CannotLaunch> {
-        resources.limits().check(self.backend, self.limits, plan)?;
+        resources.limits.check(self.backend, self.limits, plan)?;
         let block = block_needs(resources, plan);
         if self.registers_fit(&block) {
             return Ok(());

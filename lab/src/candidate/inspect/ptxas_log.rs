@@ -10,6 +10,8 @@
 //! `ptxas` omits the parts of the last line that are 0. The parser recognises lines by their words, because the
 //! beginning of the lines differs between versions.
 
+use kiln_spec::KernelLimits;
+
 use super::{InspectError, Resources, Spills};
 
 /// The resources of an entry.
@@ -40,13 +42,15 @@ pub(super) fn resources(log: &str, symbol: &str) -> Result<Resources, InspectErr
         registers: required(used, " registers", "`Used N registers`")?,
         scalar_registers: None,
         stack_bytes: frame.map_or(0, |line| number(line, " bytes stack frame")),
-        static_shared_bytes: number(used, " bytes smem"),
+        limits: KernelLimits {
+            static_shared_bytes: number(used, " bytes smem"),
+            ..KernelLimits::default()
+        },
         spills: frame.map(|line| Spills::Bytes {
             stores: number(line, " bytes spill stores"),
             loads: number(line, " bytes spill loads"),
         }),
         barriers: Some(number(used, " barriers")),
-        ..Resources::default()
     })
 }
 

@@ -1,6 +1,6 @@
 //! The resources that a compiled entry uses.
 
-use kiln_spec::{Cluster, KernelLimits};
+use kiln_spec::KernelLimits;
 use serde::Serialize;
 
 use super::error::{Disagreement, InspectError};
@@ -14,19 +14,12 @@ pub struct Resources {
     pub scalar_registers: Option<u32>,
     /// Stack per thread, in bytes: NVIDIA's local memory or AMD's scratch.
     pub stack_bytes: u32,
-    /// Static shared memory per block, in bytes, without the bytes that the driver reserves.
-    pub static_shared_bytes: u32,
+    /// What launches of the entry must respect. The static shared memory does not include the bytes that the driver
+    /// reserves. Only the image states the rest.
+    #[serde(flatten)]
+    pub limits: KernelLimits,
     /// The spills; `None` if neither the log nor the image contains them.
     pub spills: Option<Spills>,
-    /// Maximum number of threads per block that the kernel's source declares (its launch bounds); `None` if it declares
-    /// none.
-    pub max_threads: Option<u32>,
-    /// The only block (threads along x, y, z) with which the kernel can be launched; `None` if it requires none.
-    pub required_block: Option<[u32; 3]>,
-    /// The clusters in which the kernel's blocks run; `None` without clusters.
-    pub cluster: Option<Cluster>,
-    /// Size of all parameters, in bytes; 0 if the image does not contain it.
-    pub parameter_bytes: u32,
     /// Number of block barriers; `None` if neither the log nor the image contains it.
     pub barriers: Option<u32>,
 }
@@ -81,17 +74,6 @@ impl std::fmt::Display for Spills {
 }
 
 impl Resources {
-    /// What launches of the entry must respect.
-    pub fn limits(&self) -> KernelLimits {
-        KernelLimits {
-            static_shared_bytes: self.static_shared_bytes,
-            max_threads: self.max_threads,
-            required_block: self.required_block,
-            cluster: self.cluster,
-            parameter_bytes: self.parameter_bytes,
-        }
-    }
-
     /// The first figure for which the image (`self`) and the log have different values; `None` if they agree.
     pub fn disagreement(&self, log: &Resources) -> Option<Disagreement> {
         let same = [
@@ -104,8 +86,8 @@ impl Resources {
             ("stack bytes", Some(self.stack_bytes), Some(log.stack_bytes)),
             (
                 "static shared bytes",
-                Some(self.static_shared_bytes),
-                Some(log.static_shared_bytes),
+                Some(self.limits.static_shared_bytes),
+                Some(log.limits.static_shared_bytes),
             ),
         ];
         same.into_iter()
@@ -131,7 +113,6 @@ impl Resources {
         Ok(Resources {
             scalar_registers: self.scalar_registers.or(log.scalar_registers),
             spills: self.spills.or(log.spills),
-            max_threads: self.max_threads.or(log.max_threads),
             barriers: self.barriers.or(log.barriers),
             ..self
         })

@@ -86,10 +86,11 @@ impl InspectRow {
                     resources
                         .spills
                         .map_or("?".into(), |spills: Spills| spills.to_string()),
-                    resources.static_shared_bytes.to_string(),
+                    resources.limits.static_shared_bytes.to_string(),
                     figures.dynamic_shared_bytes.to_string(),
                     resources.stack_bytes.to_string(),
                     resources
+                        .limits
                         .max_threads
                         .map_or("-".into(), |most| most.to_string()),
                     figures.threads.to_string(),

@@ -1,7 +1,7 @@
 //! Tests with sample logs of compilers and with damaged images. Real images are read in the crate `kiln-tests`, where
 //! compilers are available.
 
-use kiln_spec::{Backend, LaunchPlan, targets};
+use kiln_spec::{Backend, KernelLimits, LaunchPlan, targets};
 use proptest::prelude::*;
 
 use super::*;
@@ -44,7 +44,11 @@ k.cu:9:1: remark:     LDS Size [bytes/block]: 0 [-Rpass-analysis=kernel-resource
 fn the_lines_of_ptxas_are_read_for_the_entry_asked_for() {
     let both = from_log(Backend::Cuda, PTXAS, "both").unwrap();
     assert_eq!(
-        (both.registers, both.static_shared_bytes, both.stack_bytes),
+        (
+            both.registers,
+            both.limits.static_shared_bytes,
+            both.stack_bytes
+        ),
         (12, 400, 0)
     );
     assert_eq!(both.barriers, Some(1));
@@ -52,7 +56,7 @@ fn the_lines_of_ptxas_are_read_for_the_entry_asked_for() {
     assert_eq!(
         (
             spilling.registers,
-            spilling.static_shared_bytes,
+            spilling.limits.static_shared_bytes,
             spilling.stack_bytes
         ),
         (64, 0, 344)
@@ -78,7 +82,7 @@ fn remarks_are_read_for_the_entry_asked_for() {
     assert_eq!(
         (
             first.registers,
-            first.static_shared_bytes,
+            first.limits.static_shared_bytes,
             first.stack_bytes
         ),
         (96, 4096, 16)
@@ -165,7 +169,10 @@ fn check(arch: &str, resources: &Resources, plan: &LaunchPlan) -> Result<(), Can
 fn what_cannot_launch_is_told_with_its_reason() {
     let fits = Resources {
         registers: 64,
-        static_shared_bytes: 1024,
+        limits: KernelLimits {
+            static_shared_bytes: 1024,
+            ..KernelLimits::default()
+        },
         ..Resources::default()
     };
     assert_eq!(check("sm_89", &fits, &plan(1024, 100_352)), Ok(()));
@@ -183,7 +190,10 @@ fn what_cannot_launch_is_told_with_its_reason() {
     // The target table has no row for this architecture, so the driver decides.
     assert_eq!(check("sm_80", &many, &plan(1024, 0)), Ok(()));
     let bounded = Resources {
-        max_threads: Some(128),
+        limits: KernelLimits {
+            max_threads: Some(128),
+            ..fits.limits
+        },
         ..fits
     };
     let threads = check("sm_89", &bounded, &plan(256, 0)).unwrap_err();

@@ -6,7 +6,9 @@
 //!    virtual environment, or the folder of a wheel. If the variable is set, no other place is searched.
 //! 2. The wheel that `cargo xtask setup` installs into `target/nvrtc`.
 //! 3. `CUDA_PATH` and `CUDA_HOME`.
-//! 4. The system's loader.
+//! 4. The active Python or conda environment: `VIRTUAL_ENV` and `CONDA_PREFIX`.
+//! 5. The system's loader.
+//! 6. `/usr/local/cuda`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,6 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Hash;
 
+use crate::backend::python;
 use crate::backend::shared_library::{self, LibraryError};
 use crate::compiler::{CompileError, in_workspace};
 
@@ -192,16 +195,9 @@ fn files_in(place: &Path) -> Vec<PathBuf> {
 /// The folders below `root` that may contain libraries. `root` is a toolkit, NVIDIA's HPC SDK, a system's `/usr`, a
 /// virtual environment, or the folder of a wheel.
 fn library_folders(root: &Path) -> Vec<PathBuf> {
-    let mut packages = vec![root.join("nvidia")];
-    packages.extend(
-        entries(&root.join("lib"))
-            .into_iter()
-            .filter(|path| {
-                path.file_name()
-                    .is_some_and(|n| n.to_string_lossy().starts_with("python3"))
-            })
-            .map(|python| python.join("site-packages/nvidia")),
-    );
+    let in_environment = python::site_packages(root);
+    let packages = std::iter::once(root.to_owned()).chain(in_environment);
+    let packages = packages.map(|folder| folder.join("nvidia"));
     let mut folders = vec![root.to_owned(), root.join("lib64"), root.join("lib")];
     folders.extend(
         entries(&root.join("targets"))

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kiln_spec::Hash;
 
+use crate::backend::python;
 use crate::backend::shared_library::{self, LibraryError};
 use crate::compiler::CompileError;
 
@@ -139,7 +140,7 @@ fn not_found(looked: &[String]) -> CompileError {
 
 /// The library files in a folder of ROCm, in a virtual environment, or in the folder of a wheel, newest first.
 fn files_in(root: &Path) -> Vec<PathBuf> {
-    let packages = std::iter::once(root.to_owned()).chain(rocm::site_packages(root));
+    let packages = std::iter::once(root.to_owned()).chain(python::site_packages(root));
     let mut folders = vec![root.to_owned(), root.join("lib")];
     for package in packages {
         folders.extend(["torch/lib", "_rocm_sdk_core/lib"].map(|part| package.join(part)));

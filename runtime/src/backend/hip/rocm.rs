@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::backend::python;
+
 /// The places of [`roots`], for messages.
 pub(super) const PLACES: &str =
     "$ROCM_PATH, $HIP_PATH, $VIRTUAL_ENV, $CONDA_PREFIX, /opt/rocm, /opt/rocm-* or /usr/lib*/rocm";
@@ -33,7 +35,7 @@ fn roots_of(variable: impl Fn(&str) -> Option<OsString>, system: &Path) -> Vec<P
     roots.extend(versions(&system.join("opt")));
     roots.extend(["usr/lib/rocm", "usr/lib64/rocm"].map(|folder| system.join(folder)));
     let with_wheels = roots.into_iter().flat_map(|root| {
-        let wheels = site_packages(&root);
+        let wheels = python::site_packages(&root);
         let wheels = wheels.into_iter().flat_map(|packages| {
             ["_rocm_sdk_devel", "_rocm_sdk_core"].map(|wheel| packages.join(wheel))
         });
@@ -57,18 +59,6 @@ pub(super) fn clangs(root: &Path) -> Vec<PathBuf> {
         .into_iter()
         .filter(|program| program.is_file())
         .collect()
-}
-
-/// The folders `site-packages` of a Python environment, or none if the folder is not one.
-pub(super) fn site_packages(root: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(root.join("lib")).into_iter().flatten();
-    let mut packages: Vec<PathBuf> = entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with("python3"))
-        .map(|python| python.path().join("site-packages"))
-        .collect();
-    packages.sort();
-    packages
 }
 
 /// The folders `rocm-<version>` in a folder, newest first.

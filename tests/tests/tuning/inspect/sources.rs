@@ -89,17 +89,17 @@ fn log_and_image_say_the_same_of_every_kind_of_kernel() {
         let [plain, stacked, spilling, both, still] =
             ENTRIES.map(|entry| resources(known, &artifact, entry));
         let arch = known.arch;
-        assert_eq!(plain.static_shared_bytes, 1024, "{arch}");
-        assert_eq!(plain.max_threads, Some(256), "{arch}");
+        assert_eq!(plain.limits.static_shared_bytes, 1024, "{arch}");
+        assert_eq!(plain.limits.max_threads, Some(256), "{arch}");
         assert_eq!((plain.stack_bytes, weight(&plain)), (0, 0), "{arch}");
         assert!(stacked.stack_bytes >= 48 * 4, "{arch}: {stacked:?}");
         assert!(
             spilling.stack_bytes > 0 && weight(&spilling) > 0,
             "{arch}: {spilling:?}"
         );
-        assert_eq!(spilling.max_threads, Some(1024), "{arch}");
-        assert_eq!(both.static_shared_bytes, 400, "{arch}");
-        assert_eq!(still.static_shared_bytes, 0, "{arch}");
+        assert_eq!(spilling.limits.max_threads, Some(1024), "{arch}");
+        assert_eq!(both.limits.static_shared_bytes, 400, "{arch}");
+        assert_eq!(still.limits.static_shared_bytes, 0, "{arch}");
         assert!(
             still.registers < plain.registers,
             "{arch}: {still:?} {plain:?}"
