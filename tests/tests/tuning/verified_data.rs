@@ -17,6 +17,7 @@ fn a_config_that_starts_from_the_outputs_of_an_earlier_launch_fails() {
         "a_config_that_starts_from_the_outputs_of_an_earlier_launch_fails",
         (TWO, ARGUMENTS),
         r#"
+// Inlined, it would be computed for all threads by compilers that convert the branch below into a selection.
 static __device__ __noinline__ float cold(float x) { return slow(x); }
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
@@ -58,11 +59,13 @@ fn a_config_that_keeps_a_table_in_a_variable_for_the_next_launch_fails() {
         (TWO, ARGUMENTS),
         r#"
 __device__ float table[40000];
+// Inlined, it would be computed for all threads by compilers that convert the branch below into a selection.
+static __device__ __noinline__ float cold(float x) { return slow(slow(slow(x))); }
 extern "C" __global__ void k(unsigned n, const float* x, float* y) {
     const unsigned i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     float factor = WRONG ? table[i] : 0.0f;
-    if (factor == 0.0f) factor = slow(slow(slow(1.0f + 0.001f * i)));
+    if (factor == 0.0f) factor = cold(1.0f + 0.001f * i);
     if (WRONG) table[i] = factor;
     y[i] = factor * x[i];
 }
