@@ -14,6 +14,7 @@ pub mod plain_package;
 pub mod recorded;
 pub mod s3;
 pub mod scale_package;
+pub mod script;
 pub mod slurm;
 pub mod stand_in;
 pub mod tables;

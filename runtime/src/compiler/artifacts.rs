@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use kiln_spec::cache_folder::cache_folder;
+use kiln_spec::codegen::Target;
 use kiln_spec::{Backend, Hash};
 
 use crate::compiler::{Artifact, BuildKind, CompileError, CompileRequest, Compiler, headers};
@@ -248,7 +249,9 @@ pub fn compile_key(
     if let Some(recipe) = &request.recipe {
         hasher.field(recipe.prelude_hash().to_string().as_bytes());
     }
-    if let Some(headers) = headers::hash(&request.source, &compiler.header_folders()) {
+    let folders = compiler.header_folders();
+    let prelude = request.prelude(Target::from(backend).prelude());
+    if let Some(headers) = headers::hash(&request.source, &prelude, &folders) {
         hasher.field(headers.to_string().as_bytes());
     }
     CompileKey {

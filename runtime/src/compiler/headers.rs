@@ -29,35 +29,49 @@ struct Included {
     quoted: bool,
 }
 
-/// The hash of all headers in `folders` that a source includes, directly or through other headers. `None` if it
-/// includes none of them.
+/// A file in which an `#include` directive is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Includer {
+    /// The source.
+    Source,
+    /// The header of the prelude with this name.
+    Prelude(String),
+    /// The header at this path outside Kiln.
+    File(PathBuf),
+}
+
+/// The hash of all headers in `folders` that a source includes, directly, through headers of the `prelude` or through
+/// other headers. `None` if it includes none of them. Like compilers, it searches the prelude before the folders.
 ///
 /// The hash covers names and texts but no folders, so it is the same on machines with the same headers. It covers
 /// headers under conditions that do not hold too. A header that is missing today changes the hash when it is installed.
-pub fn hash(source: &str, folders: &[PathBuf]) -> Option<Hash> {
+pub fn hash(source: &str, prelude: &[(&str, &str)], folders: &[PathBuf]) -> Option<Hash> {
     if folders.is_empty() {
         return None;
     }
     let mut found = BTreeSet::new();
     let mut seen = BTreeSet::new();
-    let mut open: Vec<(Option<PathBuf>, Included)> = Vec::new();
-    open.extend(includes(source).map(|included| (None, included)));
+    let mut open: Vec<(Includer, Included)> = Vec::new();
+    open.extend(includes(source).map(|included| (Includer::Source, included)));
     while let Some((from, included)) = open.pop() {
-        let Some(path) = find(from.as_deref(), &included, folders) else {
+        let Some(includer) = find(&from, &included, prelude, folders) else {
             continue;
         };
-        if !seen.insert(path.clone()) {
+        if !seen.insert(includer.clone()) {
             continue;
         }
-        let Some(header) = read(&path) else { continue };
-        found.insert((included.name, header.hash.to_string()));
-        let folder = path.parent().map(Path::to_owned);
-        open.extend(
-            header
-                .includes
-                .iter()
-                .map(|one| (folder.clone(), one.clone())),
-        );
+        let nested = match &includer {
+            Includer::Source => Vec::new(),
+            Includer::Prelude(name) => {
+                of_prelude(prelude, name).map_or_else(Vec::new, |text| includes(text).collect())
+            }
+            Includer::File(path) => {
+                let Some(header) = read(path) else { continue };
+                found.insert((included.name, header.hash.to_string()));
+                header.includes.clone()
+            }
+        };
+        open.extend(nested.into_iter().map(|one| (includer.clone(), one)));
     }
     if found.is_empty() {
         return None;
@@ -69,13 +83,37 @@ pub fn hash(source: &str, folders: &[PathBuf]) -> Option<Hash> {
     Some(hasher.finish())
 }
 
-/// The file of an included header. The order of search is that of compilers.
-fn find(from: Option<&Path>, included: &Included, folders: &[PathBuf]) -> Option<PathBuf> {
-    let own = from.filter(|_| included.quoted);
-    let folders = own.into_iter().chain(folders.iter().map(PathBuf::as_path));
-    folders
-        .map(|folder| folder.join(&included.name))
-        .find(|path| path.is_file())
+/// The text of a header of the prelude.
+fn of_prelude<'p>(prelude: &[(&str, &'p str)], name: &str) -> Option<&'p str> {
+    let row = prelude.iter().find(|(own, _)| *own == name);
+    row.map(|(_, text)| *text)
+}
+
+/// The included header. The order of search is that of compilers.
+fn find(
+    from: &Includer,
+    included: &Included,
+    prelude: &[(&str, &str)],
+    folders: &[PathBuf],
+) -> Option<Includer> {
+    let in_prelude = |name: &Path| {
+        let name = name.to_str()?;
+        of_prelude(prelude, name).map(|_| Includer::Prelude(name.to_owned()))
+    };
+    let in_folder = |folder: &Path| {
+        let path = folder.join(&included.name);
+        path.is_file().then_some(Includer::File(path))
+    };
+    let in_own_folder = || match from {
+        _ if !included.quoted => None,
+        Includer::Source => None,
+        Includer::Prelude(name) => in_prelude(&Path::new(name).with_file_name(&included.name)),
+        Includer::File(path) => in_folder(path.parent()?),
+    };
+    let in_folders = || folders.iter().find_map(|folder| in_folder(folder));
+    in_own_folder()
+        .or_else(|| in_prelude(Path::new(&included.name)))
+        .or_else(in_folders)
 }
 
 /// Reads a header. A file that has not changed is read once in a process: the headers of CUB are more than a thousand.
@@ -145,7 +183,7 @@ mod tests {
             let mut files = files;
             files[changed].1 = text;
             let root = folder(&files);
-            hash(SOURCE, &[root.path().to_owned()]).unwrap()
+            hash(SOURCE, &[], &[root.path().to_owned()]).unwrap()
         };
         let own = of(0, files[0].1);
         assert_eq!(own, of(2, "1\n"), "another folder is not another header");
@@ -159,19 +197,47 @@ mod tests {
     fn a_header_that_was_missing_changes_the_hash_once_it_is_there() {
         let alone = folder(&[("mma.h", "#include \"crt/mma.h\"\n")]);
         let folders = [alone.path().to_owned()];
-        let before = hash(SOURCE, &folders);
+        let before = hash(SOURCE, &[], &folders);
         fs::create_dir(alone.path().join("crt")).unwrap();
         fs::write(alone.path().join("crt/mma.h"), "").unwrap();
-        assert_ne!(before, hash(SOURCE, &folders));
+        assert_ne!(before, hash(SOURCE, &[], &folders));
         fs::remove_file(alone.path().join("crt/mma.h")).unwrap();
-        assert_eq!(before, hash(SOURCE, &folders));
-        assert_eq!(hash("int x;\n#include NAME\n", &folders), None);
-        assert_eq!(hash(SOURCE, &[]), None);
+        assert_eq!(before, hash(SOURCE, &[], &folders));
+        assert_eq!(hash("int x;\n#include NAME\n", &[], &folders), None);
+        assert_eq!(hash(SOURCE, &[], &[]), None);
     }
 
     #[test]
     fn headers_that_include_each_other_are_read_once() {
         let root = folder(&[("mma.h", "#include <b.h>\n"), ("b.h", "#include <mma.h>\n")]);
-        assert!(hash(SOURCE, &[root.path().to_owned()]).is_some());
+        assert!(hash(SOURCE, &[], &[root.path().to_owned()]).is_some());
+    }
+
+    #[test]
+    fn headers_of_the_prelude_replace_others_and_lead_to_others() {
+        let root = folder(&[
+            ("mma.h", "1\n"),
+            ("wrapped.h", "2\n"),
+            ("std/inner.h", "3\n"),
+        ]);
+        let folders = [root.path().to_owned()];
+        let of = |prelude: &[(&str, &str)]| hash(SOURCE, prelude, &folders);
+        assert!(of(&[]).is_some());
+        let own = ("mma.h", "int x;\n");
+        assert_eq!(of(&[own]), None, "the prelude has a header of this name");
+        let through = of(&[own, ("kiln.cuh", "#include <wrapped.h>\n")]);
+        assert_eq!(through, hash("#include <wrapped.h>\n", &[], &folders));
+        // A name in quotation marks is first searched in the folder of the header.
+        let nested = [
+            own,
+            ("kiln.cuh", "#include \"std/outer.h\"\n"),
+            ("std/outer.h", "#include \"inner.h\"\n"),
+        ];
+        assert_eq!(of(&[&nested[..], &[("std/inner.h", "")]].concat()), None);
+        assert_eq!(
+            of(&nested),
+            None,
+            "the folder `std` is not searched outside the prelude"
+        );
     }
 }

@@ -159,6 +159,34 @@ fn missing_header(line: &str) -> Option<&str> {
     gcc().or_else(clang).or_else(nvrtc)
 }
 
+/// A header that a compiler in a process of its own did not find, although it may be installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AbsentHeader {
+    /// What is missing.
+    pub what: String,
+    /// What to do.
+    pub help: String,
+}
+
+/// The header that was not found, if that is the first error in the log of g++ or clang. `None` for headers that no
+/// installation helps: those for host code, which Kiln leaves out, and those of NVIDIA.
+pub(crate) fn absent_header(log: &str) -> Option<AbsentHeader> {
+    let first = first_error(log);
+    let header = missing_header(&first)?;
+    let never = is_for_hosts(header) || is_of_nvidia(header);
+    (!never).then(|| AbsentHeader {
+        what: format!("`{header}` was not found"),
+        help: format!(
+            "{}; or install the package that has `{header}`",
+            about(header)
+        ),
+    })
+}
+
+fn is_of_nvidia(header: &str) -> bool {
+    NVIDIA_ALONE.iter().any(|start| header.starts_with(start))
+}
+
 fn about(header: &str) -> String {
     if is_for_hosts(header) {
         return format!(
@@ -166,7 +194,7 @@ fn about(header: &str) -> String {
              needs it under `#ifndef KILN`"
         );
     }
-    if NVIDIA_ALONE.iter().any(|start| header.starts_with(start)) {
+    if is_of_nvidia(header) {
         return format!(
             "`<{header}>` is an NVIDIA header, and Kiln has no replacement for it on this target: add `only(cuda)` \
              to the kernel's spec, or include it under `#if KILN_CUDA` (docs/device-prelude.md lists the headers \
@@ -215,6 +243,12 @@ mod tests {
             assert!(told.contains("`only(cuda)`"), "{told}");
         }
         assert_eq!(summary("k.cu:1: error: no\n"), "k.cu:1: error: no");
+        assert_eq!(
+            absent_header("k.cu:1:9: fatal error: cuda/barrier: No such file or directory\n"),
+            None
+        );
+        let absent = absent_header("k.cu:1:10: fatal error: 'half.hpp' file not found\n").unwrap();
+        assert_eq!(absent.what, "`half.hpp` was not found");
         let told = summary("k.cu:2:10: fatal error: 'vector' file not found\n");
         assert!(told.contains("under `#ifndef KILN`"), "{told}");
     }

@@ -16,6 +16,7 @@ pub(crate) mod manifest;
 pub(crate) mod process;
 pub mod recipe;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -53,15 +54,15 @@ pub trait Compiler: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The folders outside Kiln in which the compiler searches the headers of a kernel, in order, if their files are
-    /// installed separately from the compiler. [`headers::hash`] of what a source includes from them is part of the
+    /// The folders outside Kiln in which the compiler searches the headers of a kernel, in order. Their files are
+    /// installed separately from the compiler, so [`headers::hash`] of what a source includes from them is part of the
     /// source's keys.
     fn header_folders(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// The command that installs the headers of [`Self::header_folders`], in the way in which the compiler is installed;
-    /// `None` if the compiler has no such headers.
+    /// The command that installs the headers of the compiler's vendor, in the way in which the compiler is installed;
+    /// `None` if the vendor has none apart from the compiler.
     fn installs_headers(&self) -> Option<String> {
         None
     }
@@ -158,9 +159,14 @@ impl CompileRequest {
     /// The folder of the compiler's own headers, or of the headers that replace them. Missing files are written again,
     /// because the folder can be deleted while a program runs.
     pub(crate) fn include_folder(&self, own: Headers<'_>) -> Result<IncludeFolder, CompileError> {
+        IncludeFolder::open(&self.prelude(own))
+    }
+
+    /// The headers of the request's prelude: those of its recipe, or else the target's `own`.
+    pub(crate) fn prelude<'h>(&'h self, own: Headers<'h>) -> Cow<'h, [(&'h str, &'h str)]> {
         match &self.recipe {
-            Some(recipe) => recipe.include_folder(),
-            None => IncludeFolder::open(own),
+            Some(recipe) => Cow::Owned(recipe.borrowed()),
+            None => Cow::Borrowed(own),
         }
     }
 

@@ -2,13 +2,15 @@
 //! options and the log.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use crate::compiler::child::run_limited;
 use crate::compiler::end::NoVerdict;
-use crate::compiler::{CompileError, CompileRequest};
+use crate::compiler::log::{self, AbsentHeader};
+use crate::compiler::{CompileError, CompileLimits, CompileRequest};
 use crate::supervise::Ended;
 
 /// Environment variables that would change the include paths or options of a compiler. They are removed, because the
@@ -54,13 +56,8 @@ pub(crate) fn run(
     let failed = |what| move |error| CompileError::io(what, error);
     let folder = folder.path();
     fs::write(folder.join(built.source), &request.source).map_err(failed("writing the source"))?;
-    command
-        .current_dir(folder)
-        .env("TMPDIR", folder)
-        .env("LC_ALL", "C");
-    for name in CLEARED {
-        command.env_remove(name);
-    }
+    command.current_dir(folder).env("TMPDIR", folder);
+    clear_environment(command);
     let (ended, log) =
         run_limited(command, &request.limits).map_err(failed("running the compiler"))?;
     if !ended.succeeded() {
@@ -68,6 +65,29 @@ pub(crate) fn run(
     }
     let image = fs::read(folder.join(built.image)).map_err(failed("reading what was compiled"))?;
     Ok((image, log))
+}
+
+/// The folders in which a compiler searches for headers, in order; empty if the compiler does not list them.
+pub(crate) fn header_folders(program: &Path) -> Vec<PathBuf> {
+    let mut command = Command::new(program);
+    command.args(["-E", "-v", "-x", "c++", "/dev/null"]);
+    clear_environment(&mut command);
+    let listed = run_limited(&command, &CompileLimits::default());
+    let text = listed.map_or_else(|_| String::new(), |(_, text)| text);
+    let list = text
+        .lines()
+        .skip_while(|line| !line.starts_with("#include <...> search starts here"));
+    list.skip(1)
+        .take_while(|line| line.starts_with(' '))
+        .map(|line| PathBuf::from(line.trim()))
+        .collect()
+}
+
+fn clear_environment(command: &mut Command) {
+    command.env("LC_ALL", "C");
+    for name in CLEARED {
+        command.env_remove(name);
+    }
 }
 
 /// The error of a compile that did not succeed.
@@ -108,7 +128,15 @@ fn rejected(
             crashed,
             log,
         },
-        None => CompileError::Failed { name, options, log },
+        None => match log::absent_header(&log) {
+            Some(AbsentHeader { what, help }) => CompileError::MissingHeader {
+                name,
+                what,
+                help,
+                log,
+            },
+            None => CompileError::Failed { name, options, log },
+        },
     }
 }
 

@@ -8,9 +8,6 @@ use kiln_spec::Hash;
 use kiln_spec::prelude::prelude_hash;
 use thiserror::Error;
 
-use crate::compiler::error::CompileError;
-use crate::compiler::include_folder::IncludeFolder;
-
 /// The error for a header whose path is outside the include folder.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("`{name}`")]
@@ -58,15 +55,8 @@ impl Recipe {
         prelude_hash(&self.borrowed())
     }
 
-    /// The include folder with the headers, complete and unchanged.
-    ///
-    /// # Errors
-    /// [`CompileError::Io`] if the folder cannot be written.
-    pub(crate) fn include_folder(&self) -> Result<IncludeFolder, CompileError> {
-        IncludeFolder::open(&self.borrowed())
-    }
-
-    fn borrowed(&self) -> Vec<(&str, &str)> {
+    /// The names and texts of the headers, in the form of a prelude.
+    pub(crate) fn borrowed(&self) -> Vec<(&str, &str)> {
         let pairs = self.headers.iter();
         pairs
             .map(|(name, text)| (name.as_str(), text.as_str()))

@@ -2,13 +2,13 @@
 //! search may be marked as complete without the result, and a config that no compiler can build is not a success.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout, tune_alone};
 use kiln_tests::plain_package::write_package;
+use kiln_tests::script::{first_on_path, write_script};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -31,26 +31,16 @@ fn wrapped(root: &Path, compiler: &Path, after: u32, what: &str) -> PathBuf {
     let path = root.join("compiler");
     let (root, compiler) = (root.display(), compiler.display());
     let script = format!(
-        "#!/bin/sh\n\
-         case \"$*\" in *' -o kernel.'*)\n  echo >> {root}/compiles\n  \
+        "case \"$*\" in *' -o kernel.'*)\n  echo >> {root}/compiles\n  \
          if [ -e {root}/broken ] && [ $(wc -l < {root}/compiles) -gt {after} ]; then {what}; fi;;\n\
-         esac\nexec {compiler} \"$@\"\n"
+         esac\nexec {compiler} \"$@\""
     );
-    fs::write(&path, script).expect("the wrapper should be written");
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(&path, executable).expect("the wrapper should be made executable");
-    path
+    write_script(&path, &script)
 }
 
 fn json(command: &mut Command, code: i32) -> Value {
     let text = stdout(&expect_code(command, code));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let mut places = std::env::split_paths(&path).map(|folder| folder.join(name));
-    places.find(|place| place.is_file())
 }
 
 #[test]
@@ -61,10 +51,7 @@ fn a_search_whose_compiler_was_killed_stays_open_and_the_next_one_tries_again() 
     }
     let package = package(SOURCE);
     let root = package.path();
-    let Some(compiler) = ["g++", "clang++-22", "clang++-19"]
-        .into_iter()
-        .find_map(on_path)
-    else {
+    let Some(compiler) = first_on_path(&["g++", "clang++-22", "clang++-19"]) else {
         return;
     };
     let wrapper = wrapped(root, &compiler, 2, "kill -9 $$");
@@ -118,7 +105,7 @@ fn a_check_whose_disk_was_full_fails_and_the_next_one_tries_again() {
         "clang++-19",
         "clang++",
     ];
-    let Some(clang) = found.into_iter().find_map(on_path) else {
+    let Some(clang) = first_on_path(&found) else {
         return;
     };
     // The linker of the real compiler is in the same folder as the compiler.

@@ -19,6 +19,7 @@ mod images;
 mod interop;
 mod limits_of_targets;
 mod lost_compilers;
+mod machine_headers;
 mod older_nvrtc;
 mod processes_on_a_gpu;
 mod same_bytes;

@@ -1,12 +1,12 @@
 //! Long-running commands print each result at once, so an interrupted command has already printed the earlier results.
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{tune, workspace};
+use kiln_tests::script::write_script;
 use serde_json::Value;
 
 /// A compiler that delays every unit of `tensor_mul` until the file `go` exists. After five minutes without this file,
@@ -15,8 +15,7 @@ fn held_back(folder: &Path) -> PathBuf {
     let path = folder.join("compiler");
     let folder = folder.display();
     let script = format!(
-        "#!/bin/sh\n\
-         for file in \"$@\"; do case \"$file\" in *.cpp|*.cc|*.cu)\n  \
+        "for file in \"$@\"; do case \"$file\" in *.cpp|*.cc|*.cu)\n  \
          if grep -q tensor_mul \"$file\" 2>/dev/null; then\n    \
          turns=0; while [ ! -e {folder}/go ]; do\n      \
          turns=$((turns + 1)); if [ $turns -gt 3000 ]; then touch {folder}/late {folder}/go; fi; sleep 0.1\n    \
@@ -25,10 +24,7 @@ fn held_back(folder: &Path) -> PathBuf {
          if command -v $compiler > /dev/null; then exec $compiler \"$@\"; fi\n\
          done\n"
     );
-    fs::write(&path, script).expect("the wrapper should be written");
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
-        .expect("the wrapper should be made executable");
-    path
+    write_script(&path, &script)
 }
 
 /// Runs a command on `tensor_add` and then on `tensor_mul`, and returns all lines. The compiler of `tensor_mul` waits

@@ -126,35 +126,41 @@ impl Wheels {
         }
     }
 
-    /// Installs the headers of a part below `root`.
-    fn install(&self, root: &Path, layout: Layout, part: Part) {
+    /// The headers of a part, with their places in an installation below `root`.
+    fn places(&self, root: &Path, layout: Layout, part: Part) -> Vec<(PathBuf, PathBuf)> {
         let folder = self.include(root, layout, part);
-        fs::create_dir_all(&folder).expect("a folder should be made");
-        for header in self.headers(part) {
-            let is_cccl = header.ends_with("cccl");
+        let headers = self.headers(part).into_iter().flat_map(|header| {
             // Debian has the headers of CCCL in `/usr/include`.
-            let below = match layout == Layout::Debian && is_cccl {
+            match layout == Layout::Debian && header.ends_with("cccl") {
                 true => fs::read_dir(&header)
                     .expect("it should be a folder")
                     .flatten()
                     .map(|one| one.path())
                     .collect(),
                 false => vec![header],
-            };
-            for path in below {
-                let name = path.file_name().expect("it should have a name");
-                // `nv/` is both in `include` and in `include/cccl`.
-                let _ = symlink(&path, folder.join(name));
             }
+        });
+        let place = |header: PathBuf| {
+            let name = header.file_name().expect("it should have a name");
+            let place = folder.join(name);
+            (header, place)
+        };
+        headers.map(place).collect()
+    }
+
+    /// Installs the headers of a part below `root`.
+    fn install(&self, root: &Path, layout: Layout, part: Part) {
+        fs::create_dir_all(self.include(root, layout, part)).expect("a folder should be made");
+        for (header, place) in self.places(root, layout, part) {
+            // `nv/` is both in `include` and in `include/cccl`.
+            let _ = symlink(header, place);
         }
     }
 
     /// Removes the headers of a part below `root`.
     fn remove(&self, root: &Path, layout: Layout, part: Part) {
-        for header in self.headers(part) {
-            let name = header.file_name().expect("it should have a name");
-            fs::remove_file(self.include(root, layout, part).join(name))
-                .expect("it should be there");
+        for (_, place) in self.places(root, layout, part) {
+            let _ = fs::remove_file(place);
         }
     }
 }
@@ -275,7 +281,8 @@ fn a_kernel_compiles_with_every_installation_or_the_missing_package_is_named() {
 /// The first version whose headers of all packages NVRTC compiles.
 const FIRST_WHOLE: &str = "12.6";
 
-/// Prints the table of docs/targets.md: the header kernels, and the baselines of the library, that compile.
+/// Prints the table of docs/targets.md: the header kernels, and the baselines of the library, that compile. Packages are
+/// added to each installation and removed again, with one cache for all.
 #[test]
 fn every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missing() {
     let test = "every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missing";
@@ -286,42 +293,57 @@ fn every_version_of_nvrtc_compiles_with_every_installation_or_says_what_is_missi
     let versions = fs::read_dir(&all).expect("`cargo xtask bars 56` installs them");
     let mut versions: Vec<PathBuf> = versions.flatten().map(|version| version.path()).collect();
     versions.sort();
-    let (crate_, library) = (kernels(), workspace());
+    let crate_ = kernels();
     println!(
         "| NVRTC | target | {} |",
         INSTALLATIONS.map(|(name, ..)| name).join(" | ")
     );
     for path in versions {
-        let version = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let wheels = Wheels::of(&version, &path);
+        let version = path.file_name().unwrap_or_default().to_string_lossy();
+        let (wheels, cache) = (Wheels::of(&version, &path), folder());
         for target in ["sm_86", "sm_89", "sm_90"] {
-            let cells = INSTALLATIONS.map(|(name, layout, parts)| {
-                let root = folder();
-                wheels.install_all(root.path(), layout, parts);
-                let cache = root.path().join("cache");
+            let compiled = |root: &Path, is_whole: bool| {
                 let of = |package: &Path, more: &[&str]| {
-                    let compiled = Compiled::of(package, &cache, root.path(), target, more);
-                    let at = format!("{version}, {target}, {name}");
-                    assert!(
-                        compiled.untold().is_empty(),
-                        "{at}: {:#?}",
-                        compiled.untold()
-                    );
-                    let is_whole = parts == ALL && *version >= *FIRST_WHOLE;
-                    let failed = &compiled.failed;
-                    assert!(!is_whole || failed.is_empty(), "{at}: {failed:#?}");
+                    let compiled = Compiled::of(package, cache.path(), root, target, more);
+                    let (untold, failed) = (compiled.untold(), &compiled.failed);
+                    let at = format!("{version}, {target}, {}", root.display());
+                    assert!(untold.is_empty(), "{at}: {untold:#?}");
+                    let must_compile = is_whole && *version >= *FIRST_WHOLE;
+                    assert!(!must_compile || failed.is_empty(), "{at}: {failed:#?}");
                     compiled.count - failed.len()
                 };
                 let own = of(crate_.path(), &[]);
-                format!("{own} + {}", of(&library, &["-p", "kiln-kernels"]))
-            });
-            println!("| {version} | {target} | {} |", cells.join(" | "));
+                format!("{own} + {}", of(&workspace(), &["-p", "kiln-kernels"]))
+            };
+            let cells = [Layout::Wheels, Layout::Toolkit, Layout::Debian]
+                .map(|layout| added_and_removed(&wheels, layout, &compiled));
+            let [wheels, toolkit, debian] = &cells;
+            let row = [&wheels[..], &toolkit[2..], &debian[2..]].concat();
+            println!("| {version} | {target} | {} |", row.join(" | "));
         }
     }
+}
+
+/// Installs NVRTC alone, then the headers of the runtime, then all others, and removes all of them. Returns what
+/// `compiled` gives for each of the three installations. It must give the same for NVRTC alone at the end.
+fn added_and_removed(
+    wheels: &Wheels,
+    layout: Layout,
+    compiled: &dyn Fn(&Path, bool) -> String,
+) -> [String; 3] {
+    let root = folder();
+    wheels.install_nvrtc(root.path(), layout);
+    let alone = compiled(root.path(), false);
+    wheels.install(root.path(), layout, Part::Runtime);
+    let with_runtime = compiled(root.path(), false);
+    wheels.install(root.path(), layout, Part::Crt);
+    wheels.install(root.path(), layout, Part::Cccl);
+    let whole = compiled(root.path(), true);
+    for part in ALL {
+        wheels.remove(root.path(), layout, *part);
+    }
+    assert_eq!(compiled(root.path(), false), alone, "{layout:?}");
+    [alone, with_runtime, whole]
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{cargo, expect_code, stdout, workspace};
+use kiln_tests::script::write_script;
 use serde_json::Value;
 
 /// Starts the recorder of a GPU day.
@@ -137,7 +137,7 @@ fn a_step_that_fails_or_does_not_end_is_recorded_and_the_next_one_goes_on() {
 }
 
 /// A program with three tests. The first takes longer than the time that is given to all of them.
-const TESTS: &str = "#!/bin/sh\nif [ \"$1\" = --list ]; then printf 'slow: test\\nnew: test\\nother: test\\n'; exit; fi\n\
+const TESTS: &str = "if [ \"$1\" = --list ]; then printf 'slow: test\\nnew: test\\nother: test\\n'; exit; fi\n\
                      [ \"$1\" != slow ] || sleep 600\necho '1 passed'\n";
 
 #[test]
@@ -149,9 +149,7 @@ fn a_second_call_runs_the_tests_first_that_have_not_passed_and_repeats_the_other
     }
     let place = tempfile::tempdir().expect("a temporary directory should be had");
     let (program, earlier) = (place.path().join("tests"), place.path().join("A.jsonl"));
-    fs::write(&program, TESTS).expect("a file should be written");
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(&program, executable).expect("it should become executable");
+    write_script(&program, TESTS);
     // The last line was cut off.
     let known = "{\"test\": \"slow\", \"state\": \"passed\"}\n{\"test\": \"new\", \"state\": \"failed\"}\n{\"test\"";
     fs::write(&earlier, known).expect("a file should be written");

@@ -220,7 +220,7 @@ fn headers(kernel: &TunedKernel, problem: &Problem, conditions: &Conditions<'_>)
         problem,
         target,
     );
-    headers::hash(&unit.ok()?.text, &folders)
+    headers::hash(&unit.ok()?.text, target.prelude(), &folders)
 }
 
 /// Number of host threads that run a kernel: the number of cores for the cpu device, otherwise 1.

@@ -28,6 +28,7 @@ pub struct CpuCompiler {
     stack_bytes: usize,
     common: CommonParts,
     sanitizing: OnceLock<Result<Sanitizing, CompileError>>,
+    header_folders: OnceLock<Vec<PathBuf>>,
 }
 
 /// The compiler for sanitized builds, and the file of its sanitizer runtime.
@@ -70,6 +71,7 @@ impl CpuCompiler {
             stack_bytes: options.usable_stack_bytes(),
             common: CommonParts::default(),
             sanitizing: OnceLock::new(),
+            header_folders: OnceLock::new(),
         })
     }
 
@@ -318,6 +320,13 @@ impl Compiler for CpuCompiler {
 
     fn target_arch(&self) -> &str {
         &self.target_name
+    }
+
+    fn header_folders(&self) -> Vec<PathBuf> {
+        let folders = &self.header_folders;
+        folders
+            .get_or_init(|| process::header_folders(&self.toolchain.program))
+            .clone()
     }
 
     /// If the sanitizer runtime of this compiler is not installed, sanitized builds use another compiler, and the log

@@ -1,8 +1,9 @@
 //! The compiler for AMD GPUs that uses clang, run with limits.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use kiln_spec::codegen::Target;
 
@@ -19,6 +20,7 @@ use super::code_object;
 pub struct HipCompiler {
     clang: Clang,
     arch: String,
+    header_folders: OnceLock<Vec<PathBuf>>,
 }
 
 /// Options of clang. They prevent clang from searching for parts of ROCm: device libraries, headers and the bundler.
@@ -61,6 +63,7 @@ impl HipCompiler {
         Ok(HipCompiler {
             clang,
             arch: arch.into(),
+            header_folders: OnceLock::new(),
         })
     }
 
@@ -94,6 +97,13 @@ impl Compiler for HipCompiler {
 
     fn target_arch(&self) -> &str {
         &self.arch
+    }
+
+    fn header_folders(&self) -> Vec<PathBuf> {
+        let folders = &self.header_folders;
+        folders
+            .get_or_init(|| process::header_folders(&self.clang.program))
+            .clone()
     }
 
     /// The log of the artifact contains clang's remarks on the registers, spills, scratch and shared memory of every

@@ -4,13 +4,13 @@ mod deployed;
 mod first_use;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use deployed::{Deployed, Ran, TABLE, devices, here};
 use kiln::backend::hip::HipCompiler;
 use kiln::image;
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{expect_code, stdout};
+use kiln_tests::script::write_script;
 
 /// The compilers that build images for all four devices.
 const COMPILERS: [Need; 3] = [Need::HostCompiler, Need::Nvrtc, Need::AmdClang];
@@ -99,14 +99,11 @@ fn rows_that_change_while_images_are_compiled_stay_as_they_were_written() {
     deployed.crate_.write("changed.toml", &changed.to_text());
     let clang = HipCompiler::new("gfx1151").expect("clang should be found");
     let script = format!(
-        "#!/bin/sh\ncp '{root}/changed.toml' '{root}/{TABLE}'\nexec '{clang}' \"$@\"\n",
+        "cp '{root}/changed.toml' '{root}/{TABLE}'\nexec '{clang}' \"$@\"",
         root = deployed.crate_.path().display(),
         clang = clang.program().display(),
     );
-    let wrapper = deployed.crate_.path().join("clang++");
-    fs::write(&wrapper, script).expect("the script should be written");
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))
-        .expect("the script should be made executable");
+    let wrapper = write_script(&deployed.crate_.path().join("clang++"), &script);
     let mut tune = deployed.crate_.tune("bake --images");
     let said = stdout(&expect_code(tune.env("KILN_HIP_CLANG", &wrapper), 0));
     assert!(said.contains("the row has changed meanwhile"), "{said}");

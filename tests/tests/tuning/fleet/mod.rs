@@ -10,7 +10,6 @@ mod rows;
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,6 +18,7 @@ use kiln_cache::journal::RawFrame;
 use kiln_fleet::Segment;
 use kiln_tests::command::{expect_code, stdout, tune_program};
 use kiln_tests::scale_package::{FASTEST, LARGE, SMALL, ScalePackage};
+use kiln_tests::script::write_script;
 use serde_json::Value;
 
 /// A package and a store in a folder. Plans must be signed with the key `planner`.
@@ -51,9 +51,7 @@ impl Fleet {
         let body = body
             .replace("TUNE", &tune_program().to_string_lossy())
             .replace("ROOT", &root);
-        self.write(name, &format!("#!/bin/sh\n{body}\n"));
-        let permissions = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(self.path(name), permissions).expect("it should be made executable");
+        write_script(&self.path(name), &body);
     }
 
     /// The command `tune` with these words, in which `STORE` stands for the store.
