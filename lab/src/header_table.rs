@@ -8,10 +8,10 @@ use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 use serde::Serialize;
 
-/// Headers that kernels of other projects include, with at least one of each of CUDA's packages and one of HIP. Those
-/// that take the compiler longest come last, so that a missing header is found early.
+/// Headers that kernels of other projects include: one of HIP, and at least one of each of CUDA's packages. Those that
+/// take the compiler longest come last, so that a missing header is found early.
 const HEADERS: [&str; 8] = [
-    "hip/hip_runtime.h",
+    HIP_HEADER,
     "cuda_fp16.h",
     "cuda_bf16.h",
     "cuda_fp8.h",
@@ -20,6 +20,9 @@ const HEADERS: [&str; 8] = [
     "cooperative_groups.h",
     "cub/block/block_reduce.cuh",
 ];
+
+/// HIP's header is compiled alone, because it defines macros such as `__any`, whose names CUDA's headers use otherwise.
+const HIP_HEADER: &str = "hip/hip_runtime.h";
 
 /// The headers that a compiler can include.
 #[derive(Debug, Serialize)]
@@ -42,7 +45,9 @@ impl Headers {
             }
         };
         let mut errors = BTreeMap::new();
-        find_errors(&HEADERS, &compile, &mut errors);
+        let (of_hip, of_cuda) = HEADERS.split_at(1);
+        find_errors(of_hip, &compile, &mut errors);
+        find_errors(of_cuda, &compile, &mut errors);
         let is_missing = |error: &CompileError| matches!(error, CompileError::MissingHeader { .. });
         let help = errors.values().any(is_missing);
         let headers = HEADERS.map(|header| (header, errors.get(header).map(reason)));
