@@ -236,7 +236,7 @@ pub fn compile_key(
         &identity.version,
         &identity.build,
         compiler.target_arch(),
-        build_name(request.build),
+        request.build.name(),
         &request.source,
     ] {
         hasher.field(text.as_bytes());
@@ -249,22 +249,14 @@ pub fn compile_key(
     if let Some(recipe) = &request.recipe {
         hasher.field(recipe.prelude_hash().to_string().as_bytes());
     }
-    let folders = compiler.header_folders();
     let prelude = request.prelude(Target::from(backend).prelude());
-    if let Some(headers) = headers::hash(&request.source, &prelude, &folders) {
-        hasher.field(headers.to_string().as_bytes());
+    let headers = headers::hash(&request.source, &prelude, &compiler.header_folders());
+    if let Some(hash) = headers {
+        hasher.field(hash.to_string().as_bytes());
     }
     CompileKey {
         hash: hasher.finish(),
         kept: compiler.artifacts_are_kept(),
-    }
-}
-
-fn build_name(build: BuildKind) -> &'static str {
-    match build {
-        BuildKind::Release => "release",
-        BuildKind::Check => "check",
-        BuildKind::Sanitize => "sanitize",
     }
 }
 
@@ -273,7 +265,7 @@ fn encode(artifact: &Artifact) -> Vec<u8> {
     for field in [
         artifact.backend.name().as_bytes(),
         artifact.target.as_bytes(),
-        build_name(artifact.build).as_bytes(),
+        artifact.build.name().as_bytes(),
         artifact.log.as_bytes(),
         &artifact.image,
     ] {
@@ -308,7 +300,7 @@ fn decode(bytes: &[u8]) -> Option<Artifact> {
     let build = text(field())?;
     let build = [BuildKind::Release, BuildKind::Check, BuildKind::Sanitize]
         .into_iter()
-        .find(|kind| build_name(*kind) == build)?;
+        .find(|kind| kind.name() == build)?;
     let log = text(field())?;
     let image: Arc<[u8]> = field()?.into();
     Some(Artifact::new(backend, &target, build, image, log))

@@ -117,6 +117,17 @@ pub enum BuildKind {
     Sanitize,
 }
 
+impl BuildKind {
+    /// The name in keys and files.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            BuildKind::Release => "release",
+            BuildKind::Check => "check",
+            BuildKind::Sanitize => "sanitize",
+        }
+    }
+}
+
 /// One source text to compile.
 #[derive(Clone, Debug)]
 pub struct CompileRequest {
