@@ -40,8 +40,8 @@ fn baselines() -> Vec<Case> {
     vec![
         case("a header that is not there")
             .edit(SOURCE, "extern \"C\"", "#include <nothere.h>\nextern \"C\"")
-            .runs("$TUNE run --device cpu --trials 1 2>&1 | grep -o -m1 'does not compile: src/scale.cu:1:10: fatal error: '")
-            .prints("does not compile: src/scale.cu:1:10: fatal error: "),
+            .runs("$TUNE run --device cpu --trials 1 2>&1 | grep -o -m1 '`nothere.h` was not found: src/scale.cu:1:10: fatal error: '")
+            .prints("`nothere.h` was not found: src/scale.cu:1:10: fatal error: "),
         baseline(
             "a baseline that reads behind an argument",
             "tune: scale (n=10000): the baseline does not work: block (16,0,0) thread (8,0,0): out of bounds: it reads `x`[521] (4 bytes) at src/scale.cu:3, but there are 521 elements of 4 bytes",
