@@ -8,21 +8,21 @@ use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 use serde::Serialize;
 
-/// Headers that kernels of other projects include: one of HIP, and at least one of each of CUDA's packages. Those that
-/// take the compiler longest come last, so that a missing header is found early.
-const HEADERS: [&str; 8] = [
-    HIP_HEADER,
-    "cuda_fp16.h",
-    "cuda_bf16.h",
-    "cuda_fp8.h",
-    "mma.h",
-    "cuda/std/limits",
-    "cooperative_groups.h",
-    "cub/block/block_reduce.cuh",
+/// Headers that kernels of other projects include, in groups that compile together: at least one of each of CUDA's
+/// packages, and one of HIP. HIP's header defines macros such as `__any`, whose names CUDA's headers use otherwise. In a
+/// group, headers that take the compiler longest come last, so that a missing header is found early.
+const GROUPS: [&[&str]; 2] = [
+    &[
+        "cuda_fp16.h",
+        "cuda_bf16.h",
+        "cuda_fp8.h",
+        "mma.h",
+        "cuda/std/limits",
+        "cooperative_groups.h",
+        "cub/block/block_reduce.cuh",
+    ],
+    &["hip/hip_runtime.h"],
 ];
-
-/// HIP's header is compiled alone, because it defines macros such as `__any`, whose names CUDA's headers use otherwise.
-const HIP_HEADER: &str = "hip/hip_runtime.h";
 
 /// The headers that a compiler can include.
 #[derive(Debug, Serialize)]
@@ -45,15 +45,17 @@ impl Headers {
             }
         };
         let mut errors = BTreeMap::new();
-        let (of_hip, of_cuda) = HEADERS.split_at(1);
-        find_errors(of_hip, &compile, &mut errors);
-        find_errors(of_cuda, &compile, &mut errors);
+        for group in GROUPS {
+            find_errors(group, &compile, &mut errors);
+        }
         let is_missing = |error: &CompileError| matches!(error, CompileError::MissingHeader { .. });
         let help = errors.values().any(is_missing);
-        let headers = HEADERS.map(|header| (header, errors.get(header).map(reason)));
+        let headers = GROUPS.concat().into_iter();
         Headers {
             help: help.then(|| compiler.installs_headers()).flatten(),
-            headers: headers.into(),
+            headers: headers
+                .map(|header| (header, errors.get(header).map(reason)))
+                .collect(),
         }
     }
 }
@@ -108,14 +110,14 @@ pub(super) fn to_text(of_compilers: &BTreeMap<String, Headers>) -> String {
     if of_compilers.is_empty() {
         return String::new();
     }
-    let width = HEADERS.iter().map(|header| header.len()).max().unwrap_or(0);
+    let mut rows = GROUPS.concat();
+    rows.sort_unstable();
+    let width = rows.iter().map(|header| header.len()).max().unwrap_or(0);
     let names: String = of_compilers
         .keys()
         .map(|name| format!("  {name}"))
         .collect();
     let mut text = format!("headers that kernels can include\n  {:width$}{names}\n", "");
-    let mut rows = HEADERS;
-    rows.sort_unstable();
     for header in rows {
         let cells = of_compilers.iter().map(|(name, of)| {
             let fails = of.headers.get(header).is_some_and(Option::is_some);
@@ -153,9 +155,10 @@ mod tests {
 
     #[test]
     fn each_header_that_fails_is_found_whatever_others_do() {
-        for fails in 0..1_u32 << HEADERS.len() {
+        let all = GROUPS.concat();
+        for fails in 0..1_u32 << all.len() {
             let is_bad = |header: &&str| {
-                let index = HEADERS.iter().position(|one| one == header);
+                let index = all.iter().position(|one| one == header);
                 index.is_some_and(|index| fails >> index & 1 == 1)
             };
             let compile = |headers: &[&'static str]| match headers.iter().find(|one| is_bad(one)) {
@@ -163,8 +166,8 @@ mod tests {
                 None => Ok(()),
             };
             let mut errors = BTreeMap::new();
-            find_errors(&HEADERS, &compile, &mut errors);
-            let wanted = HEADERS.iter().filter(|header| is_bad(header));
+            find_errors(&all, &compile, &mut errors);
+            let wanted = all.iter().filter(|header| is_bad(header));
             assert!(wanted.clone().all(|header| errors.contains_key(header)));
             assert_eq!(errors.len(), wanted.count(), "{fails:b}");
         }
@@ -173,14 +176,14 @@ mod tests {
     #[test]
     fn the_table_has_a_row_for_each_header_then_the_reasons_and_one_command() {
         let of = |missing: &[&str], help: Option<&str>| Headers {
-            headers: HEADERS
+            headers: GROUPS
+                .concat()
+                .into_iter()
                 .map(|header| {
-                    (
-                        header,
-                        missing.contains(&header).then(|| reason(&error(header))),
-                    )
+                    let why = missing.contains(&header);
+                    (header, why.then(|| reason(&error(header))))
                 })
-                .into(),
+                .collect(),
             help: help.map(str::to_owned),
         };
         let table = to_text(&BTreeMap::from([
@@ -188,13 +191,14 @@ mod tests {
             ("nvrtc 12.1".into(), of(&["mma.h"], Some("`install`"))),
         ]));
         let lines: Vec<&str> = table.lines().collect();
-        assert_eq!(lines.len(), 2 + HEADERS.len() + 2, "{table}");
+        let rows = GROUPS.concat().len();
+        assert_eq!(lines.len(), 2 + rows + 2, "{table}");
         assert_eq!(
             lines[1],
             "                              clang++ 19.1.7  nvrtc 12.1"
         );
         assert_eq!(
-            lines[1 + HEADERS.len()..],
+            lines[1 + rows..],
             [
                 "  mma.h                       yes             no",
                 "  nvrtc 12.1: mma.h: `mma.h` is not installed",

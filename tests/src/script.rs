@@ -17,10 +17,5 @@ pub fn write_script(path: &Path, body: &str) -> PathBuf {
 
 /// The path of the first of these programs that is in a folder of `PATH`.
 pub fn first_on_path(names: &[&str]) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut places = names
-        .iter()
-        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    places.find(|place| place.is_file())
+    names.iter().find_map(|name| which::which(name).ok())
 }

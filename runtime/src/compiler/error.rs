@@ -115,6 +115,28 @@ impl CompileError {
     }
 }
 
+/// A header that is missing for a compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingHeader {
+    /// What is missing, such as "`crt/mma.h` is not installed".
+    pub what: String,
+    /// The command that installs it, or what else to do.
+    pub help: String,
+}
+
+impl MissingHeader {
+    /// The error of a request with this name, whose compile left this log.
+    pub fn error(self, name: String, log: String) -> CompileError {
+        let MissingHeader { what, help } = self;
+        CompileError::MissingHeader {
+            name,
+            what,
+            help,
+            log,
+        }
+    }
+}
+
 /// Whether a signal means that the compiler itself crashed (ILL, TRAP, ABRT, BUS, FPE, SEGV or SYS). All other
 /// signals come from outside.
 pub fn is_of_a_crash(signal: i32) -> bool {

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use kiln_spec::source::is_for_hosts;
 
+use crate::compiler::error::MissingHeader;
+
 /// Prefixes of the names of headers that only NVIDIA's own compilers provide.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
@@ -159,26 +161,16 @@ fn missing_header(line: &str) -> Option<&str> {
     gcc().or_else(clang).or_else(nvrtc)
 }
 
-/// A header that a compiler in a process of its own did not find, although it may be installed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AbsentHeader {
-    /// What is missing.
-    pub what: String,
-    /// What to do.
-    pub help: String,
-}
-
-/// The header that was not found, if that is the first error in the log of g++ or clang. `None` for headers that no
-/// installation helps: those for host code, which Kiln leaves out, and those of NVIDIA.
-pub(crate) fn absent_header(log: &str) -> Option<AbsentHeader> {
+/// The header that was not found, if that is the first error in the log of g++ or clang. `None` for headers that these
+/// compilers cannot use even if they are installed: those for host code, which Kiln leaves out, and those of NVIDIA.
+pub(crate) fn absent_header(log: &str) -> Option<MissingHeader> {
     let first = first_error(log);
     let header = missing_header(&first)?;
-    let never = is_for_hosts(header) || is_of_nvidia(header);
-    (!never).then(|| AbsentHeader {
+    let is_useless = is_for_hosts(header) || is_of_nvidia(header);
+    (!is_useless).then(|| MissingHeader {
         what: format!("`{header}` was not found"),
         help: format!(
-            "{}; or install the package that has `{header}`",
-            about(header)
+            "include a header of the package as `\"{header}\"`, or install the package of the system that has it"
         ),
     })
 }

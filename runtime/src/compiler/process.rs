@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::compiler::child::run_limited;
 use crate::compiler::end::NoVerdict;
-use crate::compiler::log::{self, AbsentHeader};
+use crate::compiler::log;
 use crate::compiler::{CompileError, CompileLimits, CompileRequest};
 use crate::supervise::Ended;
 
@@ -129,12 +129,7 @@ fn rejected(
             log,
         },
         None => match log::absent_header(&log) {
-            Some(AbsentHeader { what, help }) => CompileError::MissingHeader {
-                name,
-                what,
-                help,
-                log,
-            },
+            Some(missing) => missing.error(name, log),
             None => CompileError::Failed { name, options, log },
         },
     }

@@ -92,7 +92,9 @@ fn follows(compilers: &[&str], variable: &str, options: &str) {
         let (code, text, stored) = run();
         assert_ne!(code, 0, "{text}");
         assert!(text.contains(&format!("`{name}` was not found")), "{text}");
-        let help = format!("install the package that has `{name}`");
+        let help = format!(
+            "include a header of the package as `\"{name}\"`, or install the package of the system that has it"
+        );
         assert!(text.contains(&help), "{text}");
         assert!(blames_no_config(&stored), "{stored}");
     };

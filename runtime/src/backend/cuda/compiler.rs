@@ -19,7 +19,7 @@ use crate::compiler::{log, manifest};
 use super::ffi::{ImageKind, NvrtcOutput};
 use super::headers;
 use super::nvrtc::{self, NvrtcLibrary, WantedVersions};
-use super::packages::{self, Missing};
+use super::packages;
 
 /// NVRTC's result codes (`nvrtcResult` of `nvrtc.h`).
 const OUT_OF_MEMORY: i32 = 1;
@@ -228,12 +228,7 @@ impl NvrtcCompiler {
         let missing =
             unopened.and_then(|one| packages::missing(&one, &library.file, library.version));
         match missing {
-            Some(Missing { what, help }) => CompileError::MissingHeader {
-                name,
-                what,
-                help,
-                log,
-            },
+            Some(missing) => missing.error(name, log),
             None => CompileError::Failed { name, options, log },
         }
     }

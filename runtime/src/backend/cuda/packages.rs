@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kiln_spec::source::is_for_hosts;
 
+use crate::compiler::error::MissingHeader;
 use crate::compiler::log::Unopened;
 
 use super::headers::folders;
@@ -106,24 +107,19 @@ impl Package {
 /// The first minor version of CUDA 12 whose CUB NVRTC compiles as it is.
 const FIRST_OF_CUB: u32 = 6;
 
-/// What is missing for a compile, and the command that installs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Missing {
-    /// What is missing, such as "`crt/mma.h` is not installed".
-    pub what: String,
-    /// The command, or what else to do.
-    pub help: String,
-}
-
 /// What is missing if the NVRTC at a path, of a version, could not open a header. `None` if no package of CUDA is to
 /// blame.
-pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) -> Option<Missing> {
+pub(super) fn missing(
+    unopened: &Unopened,
+    library: &Path,
+    version: (u32, u32),
+) -> Option<MissingHeader> {
     let Unopened {
         header,
         included_by,
     } = unopened;
     if !is_for_hosts(header) {
-        return Some(Missing {
+        return Some(MissingHeader {
             what: format!("`{header}` is not installed"),
             help: install(&[Package::of(header)?], library, version),
         });
@@ -139,7 +135,7 @@ pub(super) fn missing(unopened: &Unopened, library: &Path, version: (u32, u32)) 
         Some(_) => install(&[package], library, version),
         None => format!("set KILN_NVRTC to a toolkit of CUDA 12.{FIRST_OF_CUB} or newer"),
     };
-    Some(Missing {
+    Some(MissingHeader {
         what: format!(
             "`{}` of this version includes a header for host code",
             name.display()

@@ -73,12 +73,36 @@ fn profile(design: &Design, target: &str) -> Value {
     rows[0]["profile"].clone()
 }
 
-/// Whether the instructions of the main loops are those for which the kernels were written. clang 22 stores registers to
-/// private memory in the main loop of `gemm_f16` (3,984 times, with 5.7 matrix instructions of 100), and clang 23 does
-/// so 60 times (8.3 of 100).
-fn is_tested_clang() -> bool {
-    let clang = HipCompiler::new("gfx1151").expect("clang should be found");
-    clang.identity().version.starts_with("19.")
+/// What the profile of a design must show on a target.
+struct Bounds {
+    /// The minimum of [`Design::share`].
+    share: f64,
+    /// The maximum number of requests to private memory, which are spills, in the main loop.
+    private_requests: u64,
+    /// The maximum number of cycles of a request to shared memory, beyond the first.
+    conflicts: f64,
+}
+
+/// The bounds of a design. On AMD GPUs, `gemm` needs more cycles where it transposes its left tile. The kernels were
+/// written with clang 19. Newer versions compile the same source to more instructions, and spill in the f16 product.
+fn bounds(design: &Design, arch: &str) -> Bounds {
+    let share = design.share.1;
+    let of = |share, private_requests, conflicts| Bounds {
+        share,
+        private_requests,
+        conflicts,
+    };
+    if arch != "gfx1151" {
+        return of(share, 0, 0.05);
+    }
+    let clang = HipCompiler::new(arch).expect("clang should be found");
+    let version = &clang.identity().version;
+    match (version.split('.').next(), design.kernel) {
+        (Some("22"), "gemm_f16") => of(5.7, 3984, 0.0),
+        (Some("23"), "gemm_f16") => of(8.3, 60, 0.0),
+        (Some("22" | "23"), _) => of(share, 0, 0.115),
+        _ => of(share, 0, 0.11),
+    }
 }
 
 #[test]
@@ -92,19 +116,19 @@ fn matrix_kernels_spend_their_instructions_on_products_and_wait_for_no_bank() {
             let profile = profile(&design, target.arch);
             let what = format!("{} on {}: {profile:#}", design.kernel, target.arch);
             let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{what}"));
-            let (share, least) = design.share;
-            let hot = &profile["hot_loop"];
-            if target.arch != "gfx1151" || is_tested_clang() {
-                assert!(number(&hot[share]) >= least, "{what}");
-                assert_eq!(hot["private_requests"], 0, "{what}");
-            }
+            let (bounds, hot) = (bounds(&design, target.arch), &profile["hot_loop"]);
+            assert!(number(&hot[design.share.0]) >= bounds.share, "{what}");
+            let spills = hot["private_requests"].as_u64();
+            assert!(
+                spills.is_some_and(|spills| spills <= bounds.private_requests),
+                "{what}"
+            );
             // On AMD GPUs, the main loop contains a loop over single elements, for incomplete rows.
             let inner_loops = u64::from(target.arch == "gfx1151");
             assert!(hot["inner_loops"].as_u64() <= Some(inner_loops), "{what}");
             assert_eq!(number(&hot["conflicts_per_request"]), 0.0, "{what}");
-            // Cycles of a request beyond the first. On AMD GPUs, gemm needs more where it transposes its left tile.
-            let most = if target.arch == "gfx1151" { 0.12 } else { 0.05 };
-            assert!(number(&profile["conflicts_per_request"]) <= most, "{what}");
+            let conflicts = number(&profile["conflicts_per_request"]);
+            assert!(conflicts <= bounds.conflicts, "{what}");
             assert!(
                 number(&profile["sector_use_percent"]) >= design.sector_use,
                 "{what}"
