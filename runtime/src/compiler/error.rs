@@ -6,7 +6,7 @@ use std::time::Duration;
 use kiln_spec::time::Nanoseconds;
 use thiserror::Error;
 
-use crate::compiler::log;
+use crate::compiler::log::{self, MissingHeader};
 
 /// The reason why a source text was not compiled.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -106,33 +106,26 @@ pub enum CompileError {
 }
 
 impl CompileError {
-    /// A [`CompileError::Io`] for a failed operation.
-    pub fn io(what: &str, error: impl fmt::Display) -> CompileError {
-        CompileError::Io {
-            what: what.into(),
-            text: error.to_string(),
-        }
-    }
-}
-
-/// A header that is missing for a compile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct MissingHeader {
-    /// What is missing, such as "`crt/mma.h` is not installed".
-    pub what: String,
-    /// The command that installs it, or what else to do.
-    pub help: String,
-}
-
-impl MissingHeader {
-    /// The error of a request with this name, whose compile left this log.
-    pub fn error(self, name: String, log: String) -> CompileError {
-        let MissingHeader { what, help } = self;
+    /// The [`CompileError::MissingHeader`] of a request with this name, whose compile left this log.
+    pub(crate) fn missing_header(
+        missing: MissingHeader,
+        name: String,
+        log: String,
+    ) -> CompileError {
+        let MissingHeader { what, help } = missing;
         CompileError::MissingHeader {
             name,
             what,
             help,
             log,
+        }
+    }
+
+    /// A [`CompileError::Io`] for a failed operation.
+    pub fn io(what: &str, error: impl fmt::Display) -> CompileError {
+        CompileError::Io {
+            what: what.into(),
+            text: error.to_string(),
         }
     }
 }

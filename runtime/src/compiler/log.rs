@@ -4,8 +4,6 @@ use std::borrow::Cow;
 
 use kiln_spec::source::is_for_hosts;
 
-use crate::compiler::error::MissingHeader;
-
 /// Prefixes of the names of headers that only NVIDIA's own compilers provide.
 const NVIDIA_ALONE: &[&str] = &[
     "cuda/",
@@ -159,6 +157,15 @@ fn missing_header(line: &str) -> Option<&str> {
             .next()
     };
     gcc().or_else(clang).or_else(nvrtc)
+}
+
+/// A header that is missing for a compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MissingHeader {
+    /// What is missing, such as "`crt/mma.h` is not installed".
+    pub what: String,
+    /// The command that installs it, or what else to do.
+    pub help: String,
 }
 
 /// The header that was not found, if that is the first error in the log of g++ or clang. `None` for headers that these

@@ -129,7 +129,7 @@ fn rejected(
             log,
         },
         None => match log::absent_header(&log) {
-            Some(missing) => missing.error(name, log),
+            Some(missing) => CompileError::missing_header(missing, name, log),
             None => CompileError::Failed { name, options, log },
         },
     }

@@ -228,7 +228,7 @@ impl NvrtcCompiler {
         let missing =
             unopened.and_then(|one| packages::missing(&one, &library.file, library.version));
         match missing {
-            Some(missing) => missing.error(name, log),
+            Some(missing) => CompileError::missing_header(missing, name, log),
             None => CompileError::Failed { name, options, log },
         }
     }

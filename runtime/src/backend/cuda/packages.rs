@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use kiln_spec::source::is_for_hosts;
 
-use crate::compiler::error::MissingHeader;
-use crate::compiler::log::Unopened;
+use crate::compiler::log::{MissingHeader, Unopened};
 
 use super::headers::folders;
 
