@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
 use super::import;
 use super::manifest::Manifest;
-use crate::step::{self, cargo};
+use super::programs;
+use crate::step;
 
 /// The step that launched the kernels.
 const STEP: &str = "outputs";
@@ -28,21 +30,14 @@ pub(super) fn compare(results: &Path, profile: &str) -> Result<(), String> {
     let there = rows(&launched["output"]);
     let device = simulation(&manifest)?;
     eprintln!("xtask: gpu-day: launching the same on {device}");
-    let mut smoke = cargo(&["run", "--quiet", "--package", "kiln-tuner", "--bin", "tune"]);
-    smoke.args([
-        "--profile",
-        profile,
-        "--",
-        "smoke",
-        "--package",
-        "kiln-kernels",
-    ]);
+    let mut smoke = Command::new(programs::tune(profile)?);
+    smoke.args(["smoke", "--package", "kiln-kernels"]);
     smoke.args(["--device", &device, "--json-lines"]);
     smoke.args(chosen(&launched["output"]));
     smoke.current_dir(step::root());
     let said = smoke
         .output()
-        .map_err(|error| format!("gpu-day: cannot start cargo: {error}"))?;
+        .map_err(|error| format!("gpu-day: cannot start tune: {error}"))?;
     let lines = String::from_utf8_lossy(&said.stdout);
     let lines = lines
         .lines()

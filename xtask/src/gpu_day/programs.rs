@@ -31,13 +31,7 @@ const CUBLAS: &str = "kiln-cublas-peer";
 /// # Errors
 /// If a program other than the cuBLAS peer does not build or cannot be copied.
 pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
-    // Build for the whole workspace, as the suite does, so that the features are the same and nothing is built twice.
-    let mut build = cargo(&["test", "--no-run", "--workspace"]);
-    build.args(["--profile", &options.profile]);
-    for test in PROGRAMS {
-        build.args(["--test", test]);
-    }
-    carry_built(build, &CARRIED, to)?;
+    carry_built(tests(&PROGRAMS, &options.profile), &CARRIED, to)?;
     if options.without_cublas {
         return Ok(());
     }
@@ -51,8 +45,27 @@ pub(super) fn carry(to: &Path, options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a cargo command that builds programs, and copies the executables with these names.
-fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), String> {
+/// Builds `tune`, and gives the path of the program.
+///
+/// # Errors
+/// If it does not build.
+pub(super) fn tune(profile: &str) -> Result<PathBuf, String> {
+    let mut built = build(tests(&["program"], profile), &["tune"])?;
+    Ok(built.remove(0))
+}
+
+/// The cargo command that builds tests of the workspace, and the programs of their packages. It builds for the whole
+/// workspace, as the suite does, so that the features are the same and nothing is built twice.
+fn tests(names: &[&str], profile: &str) -> Command {
+    let mut build = cargo(&["test", "--no-run", "--workspace", "--profile", profile]);
+    for name in names {
+        build.args(["--test", name]);
+    }
+    build
+}
+
+/// Runs a cargo command that builds programs, and gives the paths of the executables with these names.
+fn build(mut build: Command, names: &[&str]) -> Result<Vec<PathBuf>, String> {
     build.args(["--message-format", "json-render-diagnostics"]);
     eprintln!("xtask: gpu-day: building {}", names.join(", "));
     let output = build.stderr(Stdio::inherit()).output();
@@ -63,11 +76,19 @@ fn carry_built(mut build: Command, names: &[&str], to: &Path) -> Result<(), Stri
     }
     let said = String::from_utf8_lossy(&output.stdout);
     let built: Vec<(String, PathBuf)> = said.lines().filter_map(executable).collect();
-    for &name in names {
+    let path = |name: &&str| {
         let found = built.iter().find(|(target, _)| target == name);
         let (_, path) = found.ok_or_else(|| format!("gpu-day: cargo built no {name}"))?;
+        Ok(path.clone())
+    };
+    names.iter().map(path).collect()
+}
+
+/// Builds programs with a cargo command, and copies the executables with these names.
+fn carry_built(command: Command, names: &[&str], to: &Path) -> Result<(), String> {
+    for (name, path) in names.iter().zip(build(command, names)?) {
         let program = to.join(name);
-        strip(path, &program)?;
+        strip(&path, &program)?;
         if let Some(needed) = newest_glibc(&read(&program)?).filter(|needed| *needed > GLIBC) {
             eprintln!(
                 "xtask: gpu-day: {name} needs glibc 2.{needed}; a machine with Ubuntu 22.04 has 2.{GLIBC}\n\
