@@ -219,7 +219,7 @@ fn located(error: StoreError, path: &Path) -> StoreError {
 /// Changes the database at `path` so that it looks like one of the next version.
 #[cfg(test)]
 pub(crate) fn write_newer(path: &Path) {
-    let db = sled::open(path).unwrap();
+    let db = tests::reopen(path).unwrap().db;
     let mut bytes = db.get(TOTALS_KEY).unwrap().unwrap().to_vec();
     let schema = (STORE_SCHEMA + 1).to_le_bytes();
     let crc = value::checksum(schema, TOTALS_KEY, &bytes[value::HEADER..]);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     /// Opens a store again. Retries, because sled releases its lock only a moment after the store is dropped.
-    fn reopen(path: &Path) -> Result<SledStore, StoreError> {
+    pub(super) fn reopen(path: &Path) -> Result<SledStore, StoreError> {
         for _ in 0..200 {
             match SledStore::open(path) {
                 Err(StoreError::Locked { .. }) => std::thread::sleep(Duration::from_millis(10)),

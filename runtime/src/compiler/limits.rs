@@ -14,10 +14,11 @@ const MAX_SECONDS: u64 = 86_400;
 
 /// The limits of one compile. If the compiler is a child process, it is killed with all its children at the deadline. A
 /// compiler that runs inside this process (see [`Compiler::library`](crate::compiler::Compiler::library)) cannot be
-/// killed.
+/// killed; NVRTC 12.9 and later can be cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompileLimits {
-    /// Maximum wall time, which [`Patience`](crate::supervise::Patience) extends on a busy machine.
+    /// Maximum wall time of a child process, which [`Patience`](crate::supervise::Patience) extends on a busy machine;
+    /// maximum CPU time of NVRTC inside this process.
     pub deadline: Duration,
     /// Maximum address space of each process, in bytes.
     pub memory_bytes: u64,

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+pub(crate) use patience::thread_cpu_ns;
 pub use patience::{Patience, Watched};
 
 /// Default time limit within which a killed process must end; [`Supervised::with_reap`] changes it. A GPU's driver may

@@ -115,6 +115,13 @@ impl Patience {
     }
 }
 
+/// CPU time of the calling thread, in nanoseconds. It does not grow while the thread waits for a processor or for another
+/// thread.
+pub(crate) fn thread_cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
 fn left(deadline: Duration, waited: Duration, counted: Duration) -> Option<Duration> {
     let extension = waited.min(deadline.saturating_mul(MAX_EXTENSION));
     let left = deadline.saturating_add(extension).saturating_sub(counted);

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use kiln::backend::cuda::NvrtcCompiler;
 use kiln::compile_only;
@@ -130,6 +131,47 @@ fn nvidias_headers_and_the_preludes_integers_go_into_one_unit() {
             panic!("{header}: {error}");
         }
     }
+}
+
+/// A kernel with a loop that is fully unrolled. `number` makes its text unique.
+fn unrolled(number: usize) -> CompileRequest {
+    let source = format!(
+        "extern \"C\" __global__ void unrolled(float* x) {{\n\
+         float sum = 0;\n\
+         _Pragma(\"unroll\") for (int i = 0; i < 1500; ++i) sum = sum * x[i * 7] + {number};\n\
+         x[0] = sum;\n\
+         }}\n"
+    );
+    CompileRequest::new("unrolled", source)
+}
+
+/// NVRTC compiles one program after the other in a process, and a thread of a busy machine waits for a processor. Neither is
+/// a fault of the kernel.
+#[test]
+fn a_compile_may_wait_for_others_longer_than_its_limit() {
+    if !have("a limit of a compile", &[Need::Nvrtc]) {
+        return;
+    }
+    let compiler = compile_only::compiler("sm_89").unwrap();
+    let cpu = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let start = cpu();
+    compiler.compile(&unrolled(0)).unwrap();
+    let (end, ns) = (cpu(), 1_000_000_000);
+    let taken = (end.tv_sec - start.tv_sec) * ns + end.tv_nsec - start.tv_nsec;
+    let deadline = 5 * Duration::from_nanos(taken.try_into().unwrap());
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    let limited = |number, deadline| {
+        let mut request = unrolled(number);
+        request.limits.deadline = deadline;
+        compiler.compile(&request)
+    };
+    std::thread::scope(|scope| {
+        for number in 1..=8 * processors {
+            scope.spawn(move || limited(number, deadline).unwrap());
+        }
+    });
+    let error = limited(0, deadline / 1_000).unwrap_err();
+    assert!(matches!(error, CompileError::TimedOut { .. }), "{error:?}");
 }
 
 #[test]

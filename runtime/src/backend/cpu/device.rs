@@ -14,10 +14,10 @@ use crate::device::{
 
 use crate::interop::VouchedStream;
 use crate::launch::checks::{check_launch, entry_of, refused};
+use crate::supervise::thread_cpu_ns;
 
 use super::compiler::CpuCompiler;
 use super::executor::Executor;
-use super::ffi::thread_cpu_ns;
 use super::limits::{CpuOptions, INDEX_BOUND, device_key, device_limits, fingerprint};
 use super::memory::{CpuMemory, Order, in_order};
 use super::module::{CpuEntry, CpuModule};

@@ -8,9 +8,10 @@ use std::time::Instant;
 use kiln_spec::LaunchPlan;
 
 use crate::device::{ArgSets, DeviceError, KernelArgs, Schedule};
+use crate::supervise::thread_cpu_ns;
 
 use super::arena::{Arena, StackLayout};
-use super::ffi::{Call, MemoryTable, Stacks, thread_cpu_ns};
+use super::ffi::{Call, MemoryTable, Stacks};
 use super::limits::CpuOptions;
 use super::module::CpuEntry;
 use super::pool::{Job, Pool, pin_to};

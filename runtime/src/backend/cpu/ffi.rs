@@ -484,9 +484,3 @@ pub(super) fn process_has(symbol: &str) -> bool {
     // SAFETY: the symbol is only looked up and never used.
     unsafe { Library::this().get::<*const c_void>(symbol.as_bytes()) }.is_ok()
 }
-
-/// CPU time of the calling thread, in nanoseconds.
-pub(super) fn thread_cpu_ns() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}

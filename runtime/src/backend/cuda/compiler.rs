@@ -5,14 +5,13 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use kiln_spec::Backend;
 use kiln_spec::codegen::Target;
 
 use crate::compiler::include_folder::IncludeFolder;
 use crate::compiler::{
-    Artifact, BuildKind, CompileError, CompileLimits, CompileRequest, Compiler, CompilerIdentity,
+    Artifact, BuildKind, CompileError, CompileRequest, Compiler, CompilerIdentity,
 };
 use crate::compiler::{log, manifest};
 
@@ -212,13 +211,8 @@ impl NvrtcCompiler {
             .iter()
             .map(|option| text("an option", option.clone()));
         let list = list.collect::<Result<Vec<_>, _>>()?;
-        let now = Instant::now();
-        let never = now + CompileLimits::default().deadline * 1000;
-        let deadline = now.checked_add(request.limits.deadline).unwrap_or(never);
-        Ok(self
-            .library
-            .nvrtc
-            .compile(&source, &name, &list, deadline, self.kind))
+        let (nvrtc, limits) = (&self.library.nvrtc, &request.limits);
+        Ok(nvrtc.compile(&source, &name, &list, limits, self.kind))
     }
 
     /// The error of a source that NVRTC rejected, or of a header that is not installed.

@@ -3,13 +3,15 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LOCAL};
 
 use super::{open, symbol};
 use crate::backend::cuda::library_error::NvrtcLibraryError;
 use crate::backend::shared_library::LibraryError;
+use crate::compiler::CompileLimits;
+use crate::supervise::thread_cpu_ns;
 
 type Program = *mut c_void;
 type Strings = *const *const c_char;
@@ -141,13 +143,13 @@ impl Nvrtc {
         text.to_string_lossy().into_owned()
     }
 
-    /// Compiles one source text. The compile is cancelled at the deadline if this NVRTC supports it.
+    /// Compiles one source text. The compile is cancelled at its limit of time if this NVRTC supports it.
     pub fn compile(
         &self,
         source: &CStr,
         name: &CStr,
         options: &[CString],
-        deadline: Instant,
+        limits: &CompileLimits,
         kind: ImageKind,
     ) -> NvrtcOutput {
         let mut ended = NvrtcOutput {
@@ -177,12 +179,13 @@ impl Nvrtc {
             handle,
         };
         let watch = CompileWatch {
-            deadline,
+            limits: *limits,
+            start_cpu_ns: thread_cpu_ns(),
             cut: AtomicBool::new(false),
         };
         if let Some(set) = self.set_flow_callback {
             // SAFETY: the watch outlives the compile, and the callback accesses nothing else.
-            let _ = unsafe { set(handle, past_deadline, (&raw const watch).cast_mut().cast()) };
+            let _ = unsafe { set(handle, past_limit, (&raw const watch).cast_mut().cast()) };
         }
         let options: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let count = options.len() as c_int;
@@ -200,17 +203,29 @@ impl Nvrtc {
     }
 }
 
-/// The deadline of a compile, and whether the compile was cancelled.
+/// The limits of a compile, and whether the compile was cancelled.
 struct CompileWatch {
-    deadline: Instant,
+    limits: CompileLimits,
+    start_cpu_ns: u64,
     cut: AtomicBool,
 }
 
-/// The callback of NVRTC. It returns 1, which cancels the compile, at every call after the deadline.
-unsafe extern "C" fn past_deadline(watch: *mut c_void, _: *mut c_void) -> c_int {
+impl CompileWatch {
+    /// Whether the compile has exceeded its limit. NVRTC calls back from the thread that compiles, so the CPU time of the
+    /// calling thread is that of the compile. Wall time would count that compiles of one process wait for each other, and
+    /// that a thread of a busy machine waits for a processor.
+    fn is_past(&self) -> bool {
+        let taken = Duration::from_nanos(thread_cpu_ns().saturating_sub(self.start_cpu_ns));
+        let is_end = |until| Instant::now() >= until;
+        taken >= self.limits.deadline || self.limits.until.is_some_and(is_end)
+    }
+}
+
+/// The callback of NVRTC. It returns 1, which cancels the compile, at every call after the limit.
+unsafe extern "C" fn past_limit(watch: *mut c_void, _: *mut c_void) -> c_int {
     // SAFETY: `watch` is the pointer that `compile` passed. Its target lives until the compile has ended.
     let watch = unsafe { &*watch.cast::<CompileWatch>() };
-    let past = Instant::now() >= watch.deadline;
+    let past = watch.is_past();
     if past {
         watch.cut.store(true, Ordering::Relaxed);
     }
