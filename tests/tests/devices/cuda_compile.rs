@@ -138,7 +138,7 @@ fn unrolled(number: usize) -> CompileRequest {
     let source = format!(
         "extern \"C\" __global__ void unrolled(float* x) {{\n\
          float sum = 0;\n\
-         _Pragma(\"unroll\") for (int i = 0; i < 1500; ++i) sum = sum * x[i * 7] + {number};\n\
+         _Pragma(\"unroll\") for (int i = 0; i < 300; ++i) sum = sum * x[i * 7] + {number};\n\
          x[0] = sum;\n\
          }}\n"
     );
