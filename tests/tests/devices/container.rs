@@ -16,7 +16,7 @@ fn a_run_as_process_1_starts_workers_and_measures() {
     run.args([
         "run", "--json", "--device", "fake", "-k", "gemm", "--trials", "4",
     ]);
-    run.args(["--problem", "m=512,n=512,k=512"]);
+    run.args(["--problem", "m=64,n=64,k=64"]);
     let output = expect_code(&mut process_1(&run), 0);
     let report: Value = serde_json::from_str(&stdout(&output)).expect("it should be JSON");
     let measured = &report["tasks"][0]["outcomes"]["measured"];

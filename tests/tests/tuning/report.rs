@@ -18,7 +18,7 @@ fn run(folder: &Path) -> Value {
     let path = folder.join("script.json");
     std::fs::write(&path, script.to_string()).expect("the script should be written");
     let mut run = tune(&workspace(), &folder.join("cache"));
-    run.args(["run", "-k", "gemm", "--problem", "m=512,n=512,k=512"]);
+    run.args(["run", "-k", "gemm", "--problem", "m=64,n=64,k=64"]);
     run.args([
         "--strategy",
         "random",
