@@ -254,7 +254,7 @@ fn a_database_of_a_newer_version_is_set_aside_untouched_and_built_again() {
     let (folder, cache) = fresh();
     cache.finish(trial(&key(1), 1)).unwrap();
     cache.close().unwrap();
-    crate::store::sled_store::write_newer(&folder.path().join(folder::STORE));
+    crate::store::sled_store::tests::write_newer(&folder.path().join(folder::STORE));
     let (cache, warnings) = reopen(folder.path());
     let moved_to = folder.path().join("store.sled.newer-1");
     let known = crate::store::STORE_SCHEMA;

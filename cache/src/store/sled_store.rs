@@ -216,21 +216,8 @@ fn located(error: StoreError, path: &Path) -> StoreError {
     }
 }
 
-/// Changes the database at `path` so that it looks like one of the next version.
 #[cfg(test)]
-pub(crate) fn write_newer(path: &Path) {
-    let db = tests::reopen(path).unwrap().db;
-    let mut bytes = db.get(TOTALS_KEY).unwrap().unwrap().to_vec();
-    let schema = (STORE_SCHEMA + 1).to_le_bytes();
-    let crc = value::checksum(schema, TOTALS_KEY, &bytes[value::HEADER..]);
-    bytes[..2].copy_from_slice(&schema);
-    bytes[2..value::HEADER].copy_from_slice(&crc.to_le_bytes());
-    db.insert(TOTALS_KEY, bytes).unwrap();
-    db.flush().unwrap();
-}
-
-#[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::samples::{key, trial};
 
@@ -252,7 +239,7 @@ mod tests {
     }
 
     /// Opens a store again. Retries, because sled releases its lock only a moment after the store is dropped.
-    pub(super) fn reopen(path: &Path) -> Result<SledStore, StoreError> {
+    fn reopen(path: &Path) -> Result<SledStore, StoreError> {
         for _ in 0..200 {
             match SledStore::open(path) {
                 Err(StoreError::Locked { .. }) => std::thread::sleep(Duration::from_millis(10)),
@@ -260,6 +247,18 @@ mod tests {
             }
         }
         panic!("the database stays locked");
+    }
+
+    /// Changes the database at `path` so that it looks like one of the next version.
+    pub(crate) fn write_newer(path: &Path) {
+        let db = reopen(path).unwrap().db;
+        let mut bytes = db.get(TOTALS_KEY).unwrap().unwrap().to_vec();
+        let schema = (STORE_SCHEMA + 1).to_le_bytes();
+        let crc = value::checksum(schema, TOTALS_KEY, &bytes[value::HEADER..]);
+        bytes[..2].copy_from_slice(&schema);
+        bytes[2..value::HEADER].copy_from_slice(&crc.to_le_bytes());
+        db.insert(TOTALS_KEY, bytes).unwrap();
+        db.flush().unwrap();
     }
 
     fn first_key(db: &sled::Db) -> sled::IVec {

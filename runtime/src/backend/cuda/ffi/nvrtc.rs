@@ -212,8 +212,8 @@ struct CompileWatch {
 
 impl CompileWatch {
     /// Whether the compile has exceeded its limit. NVRTC calls back from the thread that compiles, so the CPU time of the
-    /// calling thread is that of the compile. Wall time would count that compiles of one process wait for each other, and
-    /// that a thread of a busy machine waits for a processor.
+    /// calling thread is the CPU time of the compile. Wall time would also count the time in which the thread waits for
+    /// other compiles of this process, which NVRTC parses one at a time, or for a processor.
     fn is_past(&self) -> bool {
         let taken = Duration::from_nanos(thread_cpu_ns().saturating_sub(self.start_cpu_ns));
         let is_end = |until| Instant::now() >= until;
