@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use kiln_project::tables::TableFolder;
+use kiln_spec::baked::Index;
+
 /// The root folder of the workspace.
 pub fn workspace() -> PathBuf {
     let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -144,9 +147,23 @@ pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     }
     // Rows for this machine's CPU are in the target folder. Tests must not read or write rows that a user tuned.
     if directory.starts_with(workspace()) && !directory.starts_with(target_dir()) {
-        command.env("CARGO_TARGET_DIR", cache.join("target"));
+        let target = cache.join("target");
+        write_empty_index(&target);
+        command.env("CARGO_TARGET_DIR", target);
     }
     command
+}
+
+/// Writes an index without tables for the kernel library. `tune` marks the sources of a package as changed when it
+/// writes the first index for it. Cargo would then build the library again, and all tests would wait.
+fn write_empty_index(target: &Path) {
+    let folder = TableFolder::new(target.join("kiln/tuned/kiln-kernels"));
+    if folder.index_path().exists() {
+        return;
+    }
+    folder.create().expect("a folder should be made");
+    let written = folder.write_index(&Index::default());
+    written.expect("an index should be written");
 }
 
 /// A cargo command that runs in a directory, without the variables of the cargo that runs the tests.
