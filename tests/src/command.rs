@@ -136,6 +136,9 @@ pub fn shared_artifacts() -> PathBuf {
 }
 
 /// Like [`tune`], but without the shared kernels. Tests of compiling and of the contents of a cache use it.
+///
+/// # Panics
+/// If the folder of the cache cannot be written.
 pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     let mut command = Command::new(tune_program());
     command
@@ -154,8 +157,9 @@ pub fn tune_alone(directory: &Path, cache: &Path) -> Command {
     command
 }
 
-/// Writes an index without tables for the kernel library. `tune` marks the sources of a package as changed when it
-/// writes the first index for it. Cargo would then build the library again, and all tests would wait.
+/// Writes an index without tables for the kernel library, if there is none. When `tune` writes the first index of a
+/// package, it marks the sources of the package as changed. Cargo would then build the library again, and other tests
+/// would wait for that.
 fn write_empty_index(target: &Path) {
     let folder = TableFolder::new(target.join("kiln/tuned/kiln-kernels"));
     if folder.index_path().exists() {
