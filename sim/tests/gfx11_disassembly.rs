@@ -39,7 +39,7 @@ fn images() -> Vec<PathBuf> {
     files
 }
 
-/// The name and the registers of an instruction. The suffix that names the encoding is removed.
+/// The name and the registers of an instruction, without the suffix that names the encoding.
 fn outline(text: &str) -> String {
     let text = text.split("//").next().unwrap_or_default();
     let mut words = text
@@ -64,7 +64,13 @@ fn outline(text: &str) -> String {
             || ["vcc_lo", "exec_lo", "m0", "vcc", "exec", "off", "::"].contains(word)
             || word.starts_with("v_dual")
     };
-    let registers: Vec<&str> = words.filter(is_register).collect();
+    // LLVM 22 names the half of a register that an instruction reads or writes. Here, the half is not compared.
+    let whole = |word: &'_ str| {
+        word.trim_end_matches(".l")
+            .trim_end_matches(".h")
+            .to_owned()
+    };
+    let registers: Vec<String> = words.filter(is_register).map(whole).collect();
     format!("{name} {}", registers.join(" "))
 }
 

@@ -1,9 +1,11 @@
 //! Runs the real `tune` program and the real cargo.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use kiln_project::tables::TableFolder;
 use kiln_spec::baked::Index;
@@ -46,18 +48,32 @@ pub fn tune_program() -> &'static Path {
 
 /// Another name of a program that cargo built. Cargo replaces the program if another command builds it with other
 /// features, and then it is absent for a moment.
-fn lasting(program: &Path) -> PathBuf {
-    let file = std::fs::metadata(program).expect("the program should be there");
+///
+/// # Panics
+/// If the program is absent for longer, or the name cannot be made.
+pub fn lasting(program: &Path) -> PathBuf {
+    let patience = Duration::from_secs(30);
+    let start = Instant::now();
+    loop {
+        match lasting_now(program) {
+            Ok(link) => return link,
+            Err(error) if error.kind() == ErrorKind::NotFound && start.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => panic!("{}: {error}", program.display()),
+        }
+    }
+}
+
+fn lasting_now(program: &Path) -> std::io::Result<PathBuf> {
+    let file = std::fs::metadata(program)?;
     let folder = target_dir().join(profile_folder()).join("lasting");
     let folder = folder.join(file.ino().to_string());
-    std::fs::create_dir_all(&folder).expect("a folder should be made");
-    let name = program.file_name().expect("a program should have a name");
-    let link = folder.join(name);
+    std::fs::create_dir_all(&folder)?;
+    let link = folder.join(program.file_name().unwrap_or_default());
     match std::fs::hard_link(program, &link) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
-            panic!("{}: {error}", link.display())
-        }
-        _ => link,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(link),
+        made => made.map(|()| link),
     }
 }
 

@@ -31,6 +31,9 @@ const COMPOUND_LITERALS: &str = "NVRTC has no compound literals: write `T{..}` i
 const FIELDS: &str = "the struct in the spec has another number of fields than the struct in the source: write the same \
     fields in `#[value(..)]`";
 
+/// How the error begins that a macro of Kiln contains (`prelude/shim/nvidia_alone.h`).
+const NO_INLINE_PTX: &str = "inline PTX is for NVIDIA GPUs alone";
+
 /// The first error of a log, with advice if its cause is known: a missing header, a name that only a left out header
 /// declares, or a feature that the compiler does not have.
 pub(crate) fn summary(log: &str) -> String {
@@ -98,14 +101,32 @@ fn misses_name_of_std(line: &str) -> bool {
     forms.iter().any(|form| line.contains(form))
 }
 
-/// The first line of a log that contains `error`, or else the first line of the log.
+/// The first line of a log that contains `error`, or else the first line of the log. An error in a macro of Kiln is
+/// reported where the source uses the macro.
 pub(crate) fn first_error(log: &str) -> Cow<'_, str> {
     let line = log
         .lines()
         .find(|line| line.contains("error"))
         .or_else(|| log.lines().next())
         .unwrap_or("the compiler said nothing");
-    too_large_a_frame(line).map_or(Cow::Borrowed(line), Cow::Owned)
+    let reworded = too_large_a_frame(line).or_else(|| at_the_use_of_a_macro(log, line));
+    reworded.map_or(Cow::Borrowed(line), Cow::Owned)
+}
+
+/// An error in a macro of Kiln, with the place where the source uses the macro. g++ 16 reports an error that a macro
+/// contains (`_Pragma("GCC error ..")`) where the macro is defined. It names the place of the use in the last of the notes
+/// that follow; earlier versions report the error there. `None` for other errors.
+fn at_the_use_of_a_macro(log: &str, line: &str) -> Option<String> {
+    let (_, message) = line.split_once(" error: ")?;
+    if !message.starts_with(NO_INLINE_PTX) {
+        return None;
+    }
+    let after = log.lines().skip_while(|other| *other != line).skip(1);
+    let notes = after
+        .take_while(|other| !other.contains(" error: ") && !other.contains(" warning: "))
+        .filter_map(|other| other.split_once(" note: in expansion of macro "));
+    let (place, _) = notes.last()?;
+    Some(format!("{place} error: {message}"))
 }
 
 /// Rewords the message with which clang and g++ report that a stack frame is larger than the stack of a thread on the
@@ -224,6 +245,21 @@ mod tests {
         );
         let other = "src/k.cu:7:5: error: use of undeclared identifier 'z'";
         assert_eq!(first_error(other), other);
+    }
+
+    #[test]
+    fn an_error_in_a_macro_of_kiln_is_told_where_the_source_uses_the_macro() {
+        let told = "inline PTX is for NVIDIA GPUs alone: add `only(cuda)`";
+        let of_gcc_16 = format!(
+            "k.cu: In function 'void k(float*)':\n/c/include/51/shim/nvidia_alone.h:26:5: error: {told}\n   26 |     _Pragma\n\
+             kernel.cpp:9:13: note: in expansion of macro 'KILN_NO_INLINE_PTX'\n    9 | #define asm\n\
+             k.cu:3:5: note: in expansion of macro 'asm'\n    3 |     asm\nk.cu:9:1: error: another\n\
+             k.cu:9:5: note: in expansion of macro 'asm'\n"
+        );
+        let of_others = format!("k.cu:3:5: error: {told}\n    3 |     asm\n");
+        for log in [&of_gcc_16, &of_others] {
+            assert_eq!(first_error(log), format!("k.cu:3:5: error: {told}"));
+        }
     }
 
     #[test]

@@ -87,16 +87,22 @@ void measure2(const char* name, Ours ours, Theirs theirs, double low, double hig
     printf("%s %c %.3f %a\n", name, limits<T>::name, worst, (double)at);
 }
 
+// New C libraries have functions of these names too, which may be less accurate.
+#define sinpil wide_sinpi
+#define cospil wide_cospi
+#define normcdfl wide_normcdf
+#define rcbrtl wide_rcbrt
+
 static const wide pi_wide = 3.14159265358979323846264338327950288L;
 // The half turn that x is in, folded to a quarter.
-static wide sinpil(wide x) {
+static wide wide_sinpi(wide x) {
     if (!isfinite(x)) return NAN;
     if (rintl(x) == x) return copysignl(0, x);
     wide r = x - 2 * rintl(x / 2), a = fabsl(r);
     if (a > 0.5L) a = 1 - a;
     return copysignl(a > 0.25L ? cosl((0.5L - a) * pi_wide) : sinl(a * pi_wide), r);
 }
-static wide cospil(wide x) {
+static wide wide_cospi(wide x) {
     if (!isfinite(x)) return NAN;
     wide r = fabsl(x - 2 * rintl(x / 2));
     bool negative = r > 0.5L;
@@ -104,8 +110,8 @@ static wide cospil(wide x) {
     wide size = r == 0.5L ? 0 : r < 0.25L ? cosl(r * pi_wide) : sinl((0.5L - r) * pi_wide);
     return negative && size != 0 ? -size : size;
 }
-static wide normcdfl(wide x) { return 0.5L * erfcl(-x * 0.70710678118654752440084436210484903928L); }
-static wide rcbrtl(wide x) { return 1 / cbrtl(x); }
+static wide wide_normcdf(wide x) { return 0.5L * erfcl(-x * 0.70710678118654752440084436210484903928L); }
+static wide wide_rcbrt(wide x) { return 1 / cbrtl(x); }
 
 #define ONE(name, low, high)                                                                              \
     measure<float>(#name, [](float x) { return kiln_math::name(x); }, [](wide x) { return name##l(x); }, low, high); \

@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use kiln_tests::capability::{Need, have};
-use kiln_tests::command::{built, cargo, expect_code, profile, stderr, stdout, workspace};
+use kiln_tests::command::{built, cargo, expect_code, lasting, profile, stderr, stdout, workspace};
 use kiln_tests::throwaway::Throwaway;
 
 const PROGRAM: [(&str, &str); 2] = [
@@ -142,7 +142,7 @@ fn the_examples_beside_the_course_say_what_they_need() {
         (Need::HipDevice, "42", "hip"),
     ];
     for (name, (device, computed, backend)) in names.into_iter().zip(gpus) {
-        let mut run = Command::new(built(&format!("examples/{name}")));
+        let mut run = Command::new(lasting(&built(&format!("examples/{name}"))));
         let out = stdout(&expect_code(&mut run, 0));
         said_what_it_should(&out, device, computed, backend);
     }

@@ -9,7 +9,7 @@ use kiln_spec::baked::Index;
 use kiln_spec::{Backend, DeviceKey};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::{
-    built, cargo, expect_code, profile, stderr, stdout, target_dir, tune, workspace,
+    built, cargo, expect_code, lasting, profile, stderr, stdout, target_dir, tune, workspace,
 };
 use kiln_tests::console::{Promise, module_documentation, promises};
 use kiln_tests::tables;
@@ -70,7 +70,7 @@ fn command_of(line: &str, cache: &Path) -> Command {
             let mut build = of_the_suite("build");
             build.args(["--quiet", "--example", name]);
             expect_code(build.envs(variable.clone()), 0);
-            let mut program = Command::new(built("examples").join(name));
+            let mut program = Command::new(lasting(&built("examples").join(name)));
             program.current_dir(workspace());
             program
         }
@@ -140,7 +140,7 @@ fn without_a_compiler_every_example_says_so_and_what_to_install() {
     let _alone = alone();
     expect_code(of_the_suite("build").args(["--quiet", "--examples"]), 0);
     for example in examples() {
-        let mut run = Command::new(built("examples").join(&example));
+        let mut run = Command::new(lasting(&built("examples").join(&example)));
         run.env("PATH", "").env_remove("KILN_CXX");
         let said = stderr(&expect_code(&mut run, 1));
         for part in [
