@@ -59,12 +59,13 @@ impl Constant {
         format!("const void* kiln_argument_{}", self.place)
     }
 
-    /// An assertion that the variable is large enough, which the compiler checks.
+    /// An assertion that the variable is large enough, which the compiler checks. NVRTC's log shows a backtick in the
+    /// message as a question mark.
     fn check(&self) -> String {
         let (path, bytes) = (&self.path, self.bytes);
         format!(
             "static_assert(sizeof(::{path}) >= {bytes}, \
-             \"the spec fills `{path}` with {bytes} bytes, but it is smaller\");\n"
+             \"the spec fills '{path}' with {bytes} bytes, but it is smaller\");\n"
         )
     }
 }

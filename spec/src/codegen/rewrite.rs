@@ -384,10 +384,11 @@ impl Rewriter<'_> {
     }
 }
 
-/// A statement that does not compile if the size of a parameter differs from the spec.
+/// A statement that does not compile if the size of a parameter differs from the spec. NVRTC's log shows a backtick in the
+/// message as a question mark.
 fn size_check(name: &str, bytes: usize) -> String {
     format!(
-        " static_assert(sizeof({name}) == {bytes}, \"the spec says that `{name}` has {bytes} bytes\");"
+        " static_assert(sizeof({name}) == {bytes}, \"the spec says that '{name}' has {bytes} bytes\");"
     )
 }
 
@@ -400,7 +401,7 @@ fn layout_checks(name: &str, value: &Plain, has_fields: bool) -> String {
         return text;
     };
     text += &format!(
-        " static_assert(alignof(decltype({name})) == {}, \"the spec says that `{name}` is aligned to {} bytes\");",
+        " static_assert(alignof(decltype({name})) == {}, \"the spec says that '{name}' is aligned to {} bytes\");",
         layout.align, layout.align
     );
     if !has_fields {
@@ -413,7 +414,7 @@ fn layout_checks(name: &str, value: &Plain, has_fields: bool) -> String {
     for (bound, field) in bound.iter().zip(fields) {
         let (field, bytes) = (&field.name, field.value.layout().bytes);
         text += &format!(
-            " static_assert(sizeof({bound}) == {bytes}, \"the spec says that `{field}` has {bytes} bytes\"); (void){bound};"
+            " static_assert(sizeof({bound}) == {bytes}, \"the spec says that '{field}' has {bytes} bytes\"); (void){bound};"
         );
     }
     text + " }"

@@ -13,12 +13,12 @@ use kiln::spec::codegen::{Target, TranslationUnit};
 use kiln::spec::parse::discover::{ModuleLayout, discover};
 use kiln::spec::source::{SourceScan, SourceText};
 use kiln::spec::targets::TARGETS;
-use kiln::spec::{Backend, ProblemValue};
+use kiln::spec::{Backend, KernelSpec, ProblemValue};
 use kiln::{Buffer, Choice, Element, Stream, bf16, f16};
 use kiln_tests::capability::{Need, have};
 use kiln_tests::command::shared_artifacts;
 
-use crate::kernels::{self, ALL, axpby, blended, doubled, spmv};
+use crate::kernels::{self, ALL, axpby, blended, doubled, filtered, spmv};
 use crate::launches;
 
 #[test]
@@ -158,19 +158,32 @@ fn a_struct_is_passed_as_the_caller_fills_it() {
 }
 
 #[test]
-fn a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled() {
-    let test = "a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled";
-    if !have(test, &[Need::HostCompiler]) {
-        return;
+fn values_and_constants_of_another_layout_in_the_source_are_refused_when_it_is_compiled() {
+    let test = "values and constants of another layout";
+    for (target, need) in COMPILED_FOR {
+        if have(test, &[need]) {
+            other_layouts_are_refused(target);
+            smaller_constants_are_refused(target);
+        }
     }
+}
+
+const COMPILED_FOR: [(&str, Need); 3] = [
+    ("cpu", Need::HostCompiler),
+    ("sm_89", Need::Nvrtc),
+    ("gfx1151", Need::AmdClang),
+];
+
+fn other_layouts_are_refused(target: &str) {
+    let spec = blended::KERNEL.spec();
     let source = include_str!("../../fixtures/found/blended.cu");
     for (from, to, says) in [
-        ("double bias;", "float bias;", "`params` has 32 bytes"),
-        ("unsigned char mode;", "int mode;", "`mode` has 1 bytes"),
+        ("double bias;", "float bias;", "'params' has 32 bytes"),
+        ("unsigned char mode;", "int mode;", "'mode' has 1 bytes"),
         ("float4 colour", "float3 colour", "has 16 bytes"),
     ] {
-        let error = compiled(&source.replace(from, to)).unwrap_err();
-        assert!(error.contains(says), "{to}: {error}");
+        let error = compiled(target, spec, &source.replace(from, to)).unwrap_err();
+        assert!(error.contains(says), "{target}, {to}: {error}");
     }
     // The fields of a class with private members are not compared, but its size is.
     let private = source.replace(
@@ -178,23 +191,42 @@ fn a_struct_of_another_layout_in_the_source_is_refused_when_it_is_compiled() {
         "__device__ double offset() const { return bias; }\nprivate:\n    double bias;\npublic:",
     );
     let private = private.replace("params.bias", "params.offset()");
-    compiled(&private).unwrap();
-    let error = compiled(&private.replace("double bias;", "double bias, more;")).unwrap_err();
-    assert!(error.contains("`params` has 32 bytes"), "{error}");
+    compiled(target, spec, &private).unwrap();
+    let larger = private.replace("double bias;", "double bias, more;");
+    let error = compiled(target, spec, &larger).unwrap_err();
+    assert!(error.contains("'params' has 32 bytes"), "{target}: {error}");
 }
 
-/// Compiles this text of the kernel `blended` for the cpu device. Returns the text of the error.
-fn compiled(source: &str) -> Result<(), String> {
-    let spec = blended::KERNEL.spec();
+fn smaller_constants_are_refused(target: &str) {
+    let spec = filtered::KERNEL.spec();
+    let source = include_str!("../../fixtures/found/filtered.cu");
+    let smaller = source.replace("__constant__ int2 edges;", "__constant__ int edges[1];");
+    let smaller = smaller
+        .replace("edges.x", "edges[0]")
+        .replace("edges.y", "edges[0]");
+    let error = compiled(target, spec, &smaller).unwrap_err();
+    let says = "the spec fills 'edges' with 8 bytes";
+    assert!(error.contains(says), "{target}: {error}");
+}
+
+/// Compiles this text of a kernel for a target. Returns the text of the error.
+fn compiled(target: &str, spec: &KernelSpec, source: &str) -> Result<(), String> {
+    let known = TARGETS.iter().find(|known| known.arch == target);
+    let backend = known.map_or(Backend::Cpu, |known| known.backend);
     let source = SourceText::from_expanded(source);
     let scan = SourceScan::new(&source).unwrap();
     let (config, problem) = (&spec.baseline.config, &spec.problems[0]);
-    let target = Target::from(Backend::Cpu);
-    let unit = TranslationUnit::new(&source, &scan, spec, &spec.entry, config, problem, target);
+    let of = Target::from(backend);
+    let unit = TranslationUnit::new(&source, &scan, spec, &spec.entry, config, problem, of);
     let unit = unit.unwrap();
     let request = CompileRequest::new(unit.release.as_str(), unit.text.as_str());
-    let device = kiln::open("cpu").unwrap();
-    let compiled = device.compiler().unwrap().compile(&request);
+    let compiled = match known {
+        Some(_) => compile_only::compiler(target).unwrap().compile(&request),
+        None => {
+            let device = kiln::open(target).unwrap();
+            device.compiler().unwrap().compile(&request)
+        }
+    };
     compiled.map(drop).map_err(|error| error.to_string())
 }
 
