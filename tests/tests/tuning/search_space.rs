@@ -303,8 +303,8 @@ fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
             }
             other => panic!("{name}: {other:?}"),
         }
-        // The limit is twice the limit for an idle machine.
-        assert!(spent <= 20.0, "{name} took {spent} s");
+        // Other programs slow down a core that they share. The budget of the construction limits the work everywhere.
+        assert!(!in_full() || spent <= 10.0, "{name} took {spent} s");
     }
 }
 
