@@ -272,6 +272,14 @@ fn cpu_s() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
+/// CPU time of a fixed computation, in seconds. Other programs on the same cores slow it down as they slow down a search.
+fn yardstick_s() -> f64 {
+    let start = cpu_s();
+    let step = |x: u64, _| (x * 6_364_136 + 1_442_695) % 4_294_967_291;
+    std::hint::black_box((0..100_000_000_u64).fold(1, step));
+    cpu_s() - start
+}
+
 #[test]
 fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -282,9 +290,12 @@ fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
         ("strict pairs", all_pairs(50, &mut rng), false),
     ];
     for (name, definition, has_sample) in shapes {
+        let before = yardstick_s();
         let start = cpu_s();
         let solved = definition.solve_or_sample();
         let spent = cpu_s() - start;
+        let yardsticks = spent / before.max(yardstick_s());
+        println!("{name}: {yardsticks:.1} times the yardstick, which took {before:.2} s");
         match solved {
             Ok(Solved::Sampled(list)) if has_sample => {
                 let valid = list.valid();
@@ -303,8 +314,11 @@ fn spaces_that_do_not_merge_are_sampled_or_refused_in_bounded_time() {
             }
             other => panic!("{name}: {other:?}"),
         }
-        // Other programs slow down a core that they share. The budget of the construction limits the work everywhere.
-        assert!(!in_full() || spent <= 10.0, "{name} took {spent} s");
+        // On an idle EPYC, the slowest shape takes 26 times as long as the yardstick.
+        assert!(
+            yardsticks <= 60.0,
+            "{name}: {yardsticks} times the yardstick"
+        );
     }
 }
 
